@@ -10,10 +10,12 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product, zip_longest
 from typing import Any
 from urllib.parse import quote
 
@@ -70,11 +72,8 @@ class Recorded:
 
     def counts(self, version: str | None = None, element: str | None = None) -> Counter[Outcome]:
         """Return how many cases have each outcome, of all versions and columns or of one."""
-        total: Counter[Outcome] = Counter()
-        for cell, counts in self.cells.items():
-            if version in (None, cell[0]) and element in (None, cell[1]):
-                total += counts
-        return total
+        cells = [self.cells[cell] for cell in self.cells if version in (None, cell[0]) and element in (None, cell[1])]
+        return sum(cells, Counter())
 
 
 def record(answers: Sequence[Answers], seed: int) -> dict[str, Any]:
@@ -113,15 +112,12 @@ def _cells(results: Sequence[Result]) -> dict[str, dict[str, str]]:
     for result in results:
         column = REFUSALS if result.case.question.refused else result.case.element
         counts.setdefault(str(result.case.version), {}).setdefault(column, Counter())[result.outcome] += 1
-    return {
-        version: {
-            " ".join(element for element in cells if cells[element] == alike): ", ".join(
-                f"{n} {outcome}" for outcome, n in _named(alike).items()
-            )
-            for alike in cells.values()
-        }
-        for version, cells in counts.items()
-    }
+    entries: dict[str, dict[str, str]] = {version: {} for version in counts}
+    for version, cells in counts.items():
+        for alike in cells.values():
+            elements = " ".join(element for element in cells if cells[element] == alike)
+            entries[version][elements] = ", ".join(f"{n} {outcome}" for outcome, n in _named(alike).items())
+    return entries
 
 
 def _kinds(results: Sequence[Result]) -> list[Kind]:
@@ -146,26 +142,20 @@ def _kind(topic: str, members: Sequence[Result]) -> Kind:
         # An empty tensor explains less than any other.
         return sum(x.size for x in result.case.question.inputs) or float("inf"), -result.case.version.since
 
-    example = min(members, key=size)
-    where: dict[str, dict[str, None]] = {}
+    first = min(members, key=size)
+    elements: dict[str, dict[str, None]] = {}
     for each in members:
-        where.setdefault(str(each.case.version), {})[each.case.element] = None
-    return Kind(
-        outcome=example.outcome.value,
-        topic=topic,
-        specified=example.case.specified,
-        cases=len(members),
-        where={version: " ".join(elements) for version, elements in where.items()},
-        titles=" ".join(dict.fromkeys(each.case.question.title for each in members)) if topic else "",
-        example=example.case.name,
-        detail=example.detail,
-    )
+        elements.setdefault(str(each.case.version), {})[each.case.element] = None
+    where = {version: " ".join(each) for version, each in elements.items()}
+    titles = " ".join(dict.fromkeys(each.case.question.title for each in members)) if topic else ""
+    said = first.case.name, first.detail
+    return Kind(first.outcome.value, topic, first.case.specified, len(members), where, titles, *said)
 
 
 def summarised(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return a recorded run without the single cases."""
-    keep = [{key: value for key, value in each.items() if key != "differences"} for each in run["runtimes"]]
-    return {**run, "runtimes": keep}
+    runtimes = [{key: each[key] for key in each if key != "differences"} for each in run["runtimes"]]
+    return {**run, "runtimes": runtimes}
 
 
 def recorded(run: Mapping[str, Any]) -> list[Recorded]:
@@ -220,11 +210,13 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
     height = 1.4 + (len(VERSIONS) * 0.14 + 0.85) * down
     # White, so that it can be read on a dark page too.
     figure = Figure(figsize=(max(width, 8), height), facecolor="white", layout="constrained")
-    grid = figure.subplots(down, across, squeeze=False)
-    for at, axes in enumerate(grid.flat):
-        axes.set_axis_off()
-        if at < len(runtimes):
-            _panel(axes, runtimes[at], first=at % across == 0)
+    # The first panel of a line has the names of the versions.
+    grid = figure.subplots(down, across, squeeze=False, sharey="row")
+    for axes, runtime in zip_longest(grid.flat, runtimes):
+        if runtime is None:
+            axes.set_axis_off()
+        else:
+            _panel(axes, runtime)
     total = sum((each.counts() for each in runtimes), Counter[Outcome]())
     handles = [Patch(color=_COLOURS[outcome], label=outcome.value) for outcome in Outcome if total[outcome]]
     explanation = "Two colours: the worst of the answers below, the best above."
@@ -241,29 +233,25 @@ def column_names() -> list[str]:
     return [*(element.name for element in dtypes.ELEMENT_TYPES if element.name in taken), REFUSALS]
 
 
-def _panel(axes: Any, runtime: Recorded, *, first: bool) -> None:
-    """Draw the squares of one runtime, and the versions' names in the first panel of a line."""
+def _panel(axes: Any, runtime: Recorded) -> None:
+    """Draw the squares of one runtime."""
     from matplotlib.collections import PolyCollection
 
     columns = column_names()
     halves: list[list[tuple[float, float]]] = []
     colours: list[str] = []
-    for y, row in enumerate(VERSIONS):
-        for x, column in enumerate(columns):
-            if counts := runtime.cells.get((str(row), column)):
-                # The lower half has the colour of the worst answer, the upper half that of the best.
-                ranked = [colour for outcome, colour in _COLOURS.items() if counts[outcome]]
-                corners = [(x, y), (x + _EDGE, y), (x, y + _EDGE), (x + _EDGE, y + _EDGE)]
-                halves += [corners[1:], corners[:3]]
-                colours += [ranked[0], ranked[-1]]
+    for (y, row), (x, column) in product(enumerate(VERSIONS), enumerate(columns)):
+        if counts := runtime.cells.get((str(row), column)):
+            # The lower half has the colour of the worst answer, the upper half that of the best.
+            ranked = [colour for outcome, colour in _COLOURS.items() if counts[outcome]]
+            corners = [(x, y), (x + _EDGE, y), (x, y + _EDGE), (x + _EDGE, y + _EDGE)]
+            halves += [corners[1:], corners[:3]]
+            colours += [ranked[0], ranked[-1]]
     # A line of its own colour hides where the halves of a square meet.
     axes.add_collection(PolyCollection(halves, color=colours, linewidth=0.2))
-    axes.set_axis_on()
     axes.set_title(runtime.title, fontsize=10)
     axes.set_xticks([place + _EDGE / 2 for place in range(len(columns))], columns, rotation=90, fontsize=7)
-    labels = [str(row) if first else "" for row in VERSIONS]
-    axes.set_yticks([line + _EDGE / 2 for line in range(len(VERSIONS))], labels)
-    axes.tick_params(axis="y", labelsize=8)
+    axes.set_yticks([line + _EDGE / 2 for line in range(len(VERSIONS))], map(str, VERSIONS), fontsize=8)
     axes.tick_params(length=0, pad=2)
     axes.set(xlim=(0, len(columns)), ylim=(len(VERSIONS), 0), aspect="equal", frame_on=False)
 
@@ -295,39 +283,32 @@ def caption(run: Mapping[str, Any]) -> str:
     return f"Asked on {run['date']}, {run['machine']}; suite {run['suite']}, seed {run['seed']}"
 
 
-def _summary(runtimes: Sequence[Recorded]) -> tuple[list[str], list[list[str]]]:
-    """Return a table of outcomes: the headings, and a row for each that occurs."""
-    counts = [each.counts() for each in runtimes]
-    return ["", *(each.title for each in runtimes)], [
-        [outcome.value, *(str(count[outcome]) for count in counts)]
-        for outcome in Outcome
-        if any(count[outcome] for count in counts)
-    ]
-
-
-def _versions(runtimes: Sequence[Recorded]) -> tuple[list[str], list[list[str]]]:
-    """Return a table of operator versions: the headings, and how many cases each runtime answers exactly."""
-    rows = []
-    for version in dict.fromkeys(version for each in runtimes for version, _ in each.cells):
-        counts = [each.counts(version) for each in runtimes]
-        total = max(count.total() for count in counts)
-        rows.append([version, str(total), *(str(count[Outcome.EXACT]) for count in counts)])
-    return ["", "cases", *(each.runtime for each in runtimes)], rows
-
-
 def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences: bool = True) -> str:
     """Return a recorded run as a page of Markdown, with a link to its picture; tables alone without differences."""
     runtimes = recorded(run)
     differing = [each for each in runtimes if each.kinds] if differences else []
-    how = f" How each runtime differs: {', '.join(f'[{r.runtime}](#{_anchor(r.title)})' for r in differing)}."
+    anchors = (re.sub(r"[^\w-]", "", each.title.lower().replace(" ", "-")) for each in differing)
+    links = ", ".join(f"[{each.runtime}](#{anchor})" for each, anchor in zip(differing, anchors, strict=True))
+    how = f" How each runtime differs: {links}." if differences else ""
+    counts = [each.counts() for each in runtimes]
+    outcomes = [
+        [outcome.value, *(str(count[outcome]) for count in counts)]
+        for outcome in Outcome
+        if any(count[outcome] for count in counts)
+    ]
+    versions = []
+    for version in dict.fromkeys(version for each in runtimes for version, _ in each.cells):
+        counts = [each.counts(version) for each in runtimes]
+        total = max(count.total() for count in counts)
+        versions.append([version, str(total), *(str(count[Outcome.EXACT]) for count in counts)])
     parts = [
         _HEAD,
-        f"{caption(run)}. `extremum conformance export` writes the cases as files.{how if differences else ''}",
+        f"{caption(run)}. `extremum conformance export` writes the cases as files.{how}",
         *([] if picture is None else [_PICTURE.format(quote(picture))]),
         "## Outcomes",
-        markdown_table(*_summary(runtimes), figures=True).rstrip(),
+        markdown_table(["", *(each.title for each in runtimes)], outcomes, figures=True).rstrip(),
         "## Exact answers by version",
-        markdown_table(*_versions(runtimes), figures=True).rstrip(),
+        markdown_table(["", "cases", *(each.runtime for each in runtimes)], versions, figures=True).rstrip(),
     ]
     examples = named({kind.example for runtime in differing for kind in runtime.kinds}, run["seed"])
     for runtime in differing:
@@ -337,10 +318,6 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences:
                 parts.append(f"### {heading}")
                 parts += [_difference(kind, examples[kind.example]) for kind in kinds if kind.example in examples]
     return "\n\n".join(parts) + "\n"
-
-
-def _anchor(title: str) -> str:
-    return "".join(each for each in title.lower().replace(" ", "-") if each.isalnum() or each in "-_")
 
 
 def _difference(kind: Kind, case: Case) -> str:
@@ -361,12 +338,11 @@ def _difference(kind: Kind, case: Case) -> str:
 def _reproducer(kind: Kind, case: Case) -> str:
     expected, question = case.expected(), case.question
     attributes = ", ".join(f"{name} = {value}" for name, value in question.attributes.items())
-    inputs = {f"x{at}": x for at, x in enumerate(question.inputs)}
     where = "" if question.placement is Placement.GRAPH else f", {question.placement.value}"
-    node = f"{case.version.name}{f' <{attributes}>' if attributes else ''} ({', '.join(inputs)})"
+    node = f"{case.version.name}{f' <{attributes}>' if attributes else ''} ({', '.join(case.feeds)})"
     lines = [
         f"test_{case.name}",
-        *(f"{name} = {_array(x)}" for name, x in inputs.items()),
+        *(f"{name} = {_array(x)}" for name, x in case.feeds.items()),
         f"{node}, opset {case.version.since}{where}",
         f"expected: {'a refusal' if expected is None else '; '.join(map(_array, expected))}",
         f"{kind.outcome}: {kind.detail}",

@@ -23,7 +23,6 @@ import onnx
 
 from extremum import __version__
 from extremum.conformance.suite import Case, Selection, cases, model_of
-from extremum.conformance.topics import Array
 from extremum.errors import ArgumentError
 from extremum.runtimes.processes import NoAnswerError, Subprocess
 from extremum.runtimes.runtime import Outcome, compare
@@ -130,13 +129,8 @@ def _ask(worker: Subprocess, case: Case) -> Result:
     if len(answers) != len(case.version.outputs):
         return Result(case, Outcome.WRONG, f"{len(answers)} outputs")
     outcome = compare(case.asked, expected, answers)
-    if outcome is Outcome.EXACT:
-        return Result(case, outcome)
-    return Result(case, outcome, "; ".join(map(_said, answers)))
-
-
-def _said(x: Array) -> str:
-    return f"{x.dtype}{list(x.shape)} {' '.join(str(x.tolist()).split())[:120]}"
+    said = (f"{x.dtype}{list(x.shape)} {' '.join(str(x.tolist()).split())[:120]}" for x in answers)
+    return Result(case, outcome, "" if outcome is Outcome.EXACT else "; ".join(said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +229,7 @@ def _scratch(target: Path) -> Iterator[str]:
     except KeyboardInterrupt:
         # To remove thousands of files takes seconds, and a user who presses Ctrl-C does not wait for that.
         remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
-        command = [sys.executable, "-I", "-S", "-c", remover, scratch]
-        null = subprocess.DEVNULL
+        command, null = [sys.executable, "-I", "-S", "-c", remover, scratch], subprocess.DEVNULL
         process = subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null)
         # Nobody waits for it, and that is no reason to warn.
         process.returncode = 0
@@ -255,10 +248,11 @@ def _write(case: Case, draft: Path) -> dict[str, Any]:
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)
     (folder / "model.onnx").write_bytes(model_of(case, expected).SerializeToString(deterministic=True))
-    for position, (name, x) in enumerate(case.feeds.items()):
-        _write_tensor(data / f"input_{position}.pb", x, name)
-    for position, x in enumerate(expected or ()):
-        _write_tensor(data / f"output_{position}.pb", x, f"y{position or ''}")
+    tensors = [(f"input_{at}", name, x) for at, (name, x) in enumerate(case.feeds.items())]
+    tensors += [(f"output_{at}", f"y{at or ''}", x) for at, x in enumerate(expected or ())]
+    for file, name, x in tensors:
+        content = onnx.numpy_helper.from_array(x, name).SerializeToString(deterministic=True)
+        (data / f"{file}.pb").write_bytes(content)
     return {
         "name": case.name,
         "path": f"{kind}/test_{case.name}",
@@ -271,7 +265,3 @@ def _write(case: Case, draft: Path) -> dict[str, Any]:
         "leaves_open": case.question.leaves_open,
         "expected": kind,
     }
-
-
-def _write_tensor(path: Path, x: Array, name: str) -> None:
-    path.write_bytes(onnx.numpy_helper.from_array(x, name).SerializeToString(deterministic=True))

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class Case:
     @property
     def name(self) -> str:
         """The name, made of operator, version, element type, topic and title."""
-        return "_".join(part for part in (_prefix(self.version, self.element, self.topic), self.question.title) if part)
+        return f"{_prefix(self.version, self.element, self.topic)}_{self.question.title}"
 
     @property
     def feeds(self) -> dict[str, Array]:
@@ -68,7 +69,7 @@ class Case:
         return runtime.Question(self.version, self.question.attributes, self.question.inputs)
 
     @property
-    def stated(self) -> dict[str, object]:
+    def stated(self) -> dict[str, Any]:
         """The attributes of the node."""
         return {name: value for name, value in self.question.attributes.items() if name not in self.listed}
 
@@ -106,17 +107,15 @@ def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
 
     inputs = [value(name, x.dtype.name, x.shape) for name, x in case.feeds.items()]
     given = [f"y{at or ''}" for at in range(len(case.version.outputs))]
+    declared: list[tuple[str, tuple[int, ...] | None]] = [(x.dtype.name, x.shape) for x in expected or ()]
     if expected is None:
-        types = ("int64" if each.types == ("int64",) else case.element for each in case.version.outputs)
-        outputs = [value(name, element, None) for name, element in zip(given, types, strict=True)]
-    else:
-        outputs = [value(name, x.dtype.name, x.shape) for name, x in zip(given, expected, strict=True)]
+        declared = [("int64" if each.types == ("int64",) else case.element, None) for each in case.version.outputs]
+    outputs = [value(name, *each) for name, each in zip(given, declared, strict=True)]
 
-    attributes: dict[str, Any] = case.stated
     # Constants, because many runtimes take nothing else.
     initializers = [onnx.numpy_helper.from_array(values, name) for name, values in case.listed.items()]
     names = [*case.feeds, *case.listed]
-    node = helper.make_node(case.version.name, names, given, **attributes)
+    node = helper.make_node(case.version.name, names, given, **case.stated)
     functions = []
     # The oldest version of the format that has the opset; subgraphs need version 4 and functions version 8.
     opsets = [helper.make_opsetid("", case.version.since)]
@@ -246,11 +245,8 @@ def _may_name(names: Collection[str], schema: OperatorVersion, element: str, top
 
 def _every(takes: Callable[[OperatorVersion, str, str], bool], seed: int) -> Iterator[Case]:
     """Yield every case of the topics that `takes` selects."""
-    for schema in VERSIONS:
-        for element in dtypes.ELEMENT_TYPES:
-            for topic, questions in TOPICS.items():
-                if takes(schema, element.name, topic) and (element.name in schema.types or topic == "refusals"):
-                    identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
-                    subject = Subject(schema, element.dtype, np.random.default_rng([seed, identity]))
-                    for question in questions(subject):
-                        yield Case(schema, element.name, topic, question)
+    for schema, element, topic in product(VERSIONS, dtypes.ELEMENT_TYPES, TOPICS):
+        if takes(schema, element.name, topic) and (element.name in schema.types or topic == "refusals"):
+            identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
+            subject = Subject(schema, element.dtype, np.random.default_rng([seed, identity]))
+            yield from (Case(schema, element.name, topic, question) for question in TOPICS[topic](subject))

@@ -21,16 +21,26 @@ __all__ = ["TOPICS", "Array", "Placement", "Question", "Subject"]
 
 Array = NDArray[Any]
 
-_KINDS = {
-    Family.ARGMAX: "arg",
-    Family.ARGMIN: "arg",
-    Family.HARDMAX: "hardmax",
-    Family.MAXIMUM: "elementwise",
-    Family.MINIMUM: "elementwise",
-    Family.LARGEST: "reduction",
-    Family.SMALLEST: "reduction",
-    Family.TOP: "top",
+_KINDS = ("arg", "arg", "hardmax", "elementwise", "elementwise", "reduction", "reduction", "top")
+_OF_FAMILY = dict(zip(Family, _KINDS, strict=True))
+# What the documents of a kind say.
+_SAYS = {
+    "arg": "the index of the extremum along axis",
+    "hardmax": "1 at the first maximum, 0 elsewhere",
+    "elementwise": "the elementwise extremum of all inputs",
+    "reduction": "the extremum along axis",
+    "top": "the k largest along axis and their indices, the largest first",
 }
+_PLACE = "the place of the extremum"
+_FIRST = "of equivalent values the one with the lower index comes first"
+_AXIS_RANGE = "the axis lies in [-r, r-1]"
+_MATRIX = "coerced to a matrix at axis, one 1 for each of its rows"
+_BROADCASTING = "multidirectional broadcasting"
+_NO_ATTRIBUTE = "it has no such attribute"
+# What they leave open.
+_WHICH_INDEX = "which index, where elements are equal"
+_OF_NAN = "what NaN compares to"
+_OF_FLAGS = "what values other than 0 and 1 mean"
 
 
 class Placement(enum.Enum):
@@ -65,7 +75,8 @@ class Subject:
 
     def __init__(self, version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator) -> None:
         self.version, self.dtype, self.rng = version, dtype, rng
-        self.kind = _KINDS[version.family]
+        self.kind = _OF_FAMILY[version.family]
+        self.says = _SAYS[self.kind]
         self.elementwise = self.kind == "elementwise"
         self.smallest = version.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST)
         # Whether there are NaN, infinities and two zeros.
@@ -98,36 +109,25 @@ class Subject:
         """Return the elements with these bit patterns."""
         return np.array(patterns, self.unsigned).view(self.dtype)
 
-    def ask(
-        self,
-        title: str,
-        *inputs: Array,
-        says: str = "",
-        leaves_open: str = "",
-        placement: Placement = Placement.GRAPH,
-        **attributes: object,
-    ) -> Question:
-        """Return a question; one axis becomes a list where the version has the attribute ``axes``.
-
-        TopK takes the whole axis where a topic does not say how many elements.
-        """
+    def ask(self, title: str, *inputs: Array, says: str = "", leaves_open: str = "", **attributes: object) -> Question:
+        """Return a question; one axis becomes a list where a version takes ``axes``, and k is TopK's whole axis."""
         if self.has("axes") and "axis" in attributes:
             attributes = {"axes": (attributes.pop("axis"),), **attributes}
         if self.kind == "top":
             axis, shape = attributes.get("axis", -1), inputs[0].shape
             assert isinstance(axis, int)
             attributes.setdefault("k", shape[axis] if -len(shape) <= axis < len(shape) else 1)
-        return Question(title, inputs, attributes, says, leaves_open, placement=placement)
+        return Question(title, inputs, attributes, says, leaves_open)
 
     def pair(self, title: str, *shape: int) -> Question:
         """Return the question for the extremum of two operands."""
         x = self.distinct(*shape)
-        return self.ask(title, x, np.array(np.flip(x)), says=_ELEMENTWISE)
+        return self.ask(title, x, np.array(np.flip(x)), says=self.says)
 
     def row(self, title: str, row: Array) -> Question:
         """Return the question for the extremum of a row, elementwise with the row in reverse."""
         if self.elementwise:
-            return self.ask(title, row, row[::-1].copy(), says=_ELEMENTWISE)
+            return self.ask(title, row, row[::-1].copy(), says=self.says)
         return self.ask(title, row[None], axis=1, says=_PLACE)
 
 
@@ -135,13 +135,6 @@ Topic = Callable[[Subject], Iterator[Question]]
 
 TOPICS: dict[str, Topic] = {}
 """The questions of each topic about a version on an element type, by the topic's name."""
-
-_ELEMENTWISE = "the elementwise extremum of all inputs"
-_PLACE = "the place of the extremum"
-_BEST = "the k largest along axis and their indices, the largest first"
-_AXIS_RANGE = "the axis lies in [-r, r-1]"
-_WHICH_INDEX = "which index, where elements are equal"
-_MATRIX = "coerced to a matrix at axis, one 1 for each of its rows"
 
 
 def _topic(applies: Callable[[Subject], bool] = lambda subject: True) -> Callable[[Topic], Topic]:
@@ -160,30 +153,23 @@ def _plain(s: Subject) -> Iterator[Question]:
     if s.elementwise:
         two = s.pair("two", 2, 3, 4)
         yield two
-        yield s.ask("one", two.inputs[0], says=f"{_ELEMENTWISE}, which is the only one")
+        yield s.ask("one", two.inputs[0], says=f"{s.says}, which is the only one")
         return
-    says = {
-        "arg": "the index of the extremum along axis",
-        "hardmax": "1 at the first maximum, 0 elsewhere",
-        "reduction": "the extremum along axis",
-        "top": _BEST,
-    }
     for axis in range(3):
-        yield s.ask(f"axis_{axis}", s.distinct(3, 4, 5), axis=axis, says=says[s.kind])
+        yield s.ask(f"axis_{axis}", s.distinct(3, 4, 5), axis=axis, says=s.says)
 
 
-@_topic()
+@_topic(lambda s: not s.elementwise)
 def _defaults(s: Subject) -> Iterator[Question]:
-    if s.kind == "arg":
-        yield s.ask("none", s.distinct(3, 4), says="axis is 0 and keepdims 1")
-    if s.kind == "reduction":
-        yield s.ask("none", s.distinct(3, 4), says="all axes are reduced and keepdims is 1")
     if s.kind == "hardmax":
-        says = f"axis is {s.version.attributes[0].default}"
-        yield s.ask("rank_3", s.distinct(3, 4, 5), says=says)
-        yield s.ask("rank_2", s.distinct(3, 4), says=says)
-    if s.kind == "top":
-        yield s.ask("none", s.distinct(3, 4), k=2, says=f"axis is -1; {_BEST}")
+        for shape in ((3, 4, 5), (3, 4)):
+            says = f"axis is {s.version.attributes[0].default}"
+            yield s.ask(f"rank_{len(shape)}", s.distinct(*shape), says=says)
+    elif s.kind == "top":
+        yield s.ask("none", s.distinct(3, 4), k=2, says=f"axis is -1; {s.says}")
+    else:
+        says = "axis is 0 and keepdims 1" if s.kind == "arg" else "all axes are reduced and keepdims is 1"
+        yield s.ask("none", s.distinct(3, 4), says=says)
 
 
 @_topic()
@@ -195,23 +181,17 @@ def _lengths(s: Subject) -> Iterator[Question]:
             x = s.array(np.full(length, 2))
             y = x.copy()
             y[-1] = s.array(peak)
-            yield s.ask(f"length_{length}", x, y, says=_ELEMENTWISE)
+            yield s.ask(f"length_{length}", x, y, says=s.says)
         return
-    says = {
-        "arg": "the index of the extremum",
-        "hardmax": "1 at the first maximum, 0 elsewhere",
-        "reduction": "the extremum along the axis",
-        "top": _BEST,
-    }[s.kind]
     for length in squares:
         square = np.full((length, length), 2)
         np.fill_diagonal(square, peak)
         for axis in (1,) if s.version.coerced else (0, 1):
-            yield s.ask(f"square_{length}_axis_{axis}", s.array(square), axis=axis, says=says)
+            yield s.ask(f"square_{length}_axis_{axis}", s.array(square), axis=axis, says=s.says)
     row = np.full((1, long), 2)
     row[0, long - 2] = peak
-    yield s.ask(f"row_{long}", s.array(row), axis=1, says=says)
-    yield s.ask(f"column_{long}", s.array(np.tile(row.T, (1, 3))), axis=0, says=says)
+    yield s.ask(f"row_{long}", s.array(row), axis=1, says=s.says)
+    yield s.ask(f"column_{long}", s.array(np.tile(row.T, (1, 3))), axis=0, says=s.says)
 
 
 # The layout of a tensor depends on how wide its elements are, not on what they mean.
@@ -267,13 +247,8 @@ def _tied(s: Subject, peak: int) -> list[tuple[str, Array, int]]:
 
 @_topic(lambda s: not s.elementwise)
 def _ties(s: Subject) -> Iterator[Question]:
-    says, leaves_open = "the first of equal elements", ""
-    if s.kind == "top":
-        says = "of equivalent values the one with the lower index comes first"
-    if s.kind == "reduction":
-        says = "the extremum along the axis"
-    elif s.kind == "arg" and not s.has("select_last_index"):
-        says, leaves_open = "the index of the extremum", _WHICH_INDEX
+    leaves_open = _WHICH_INDEX if s.kind == "arg" and not s.has("select_last_index") else ""
+    says = {"top": _FIRST, "reduction": s.says}.get(s.kind, s.says if leaves_open else "the first of equal elements")
     peak = 1 if s.smallest else 7
     rows, columns, rank_1 = _tied(s, peak)
     long = np.full((2, 70), 4)
@@ -289,9 +264,8 @@ def _last_index(s: Subject) -> Iterator[Question]:
         for title, x, axis in _tied(s, 1 if s.smallest else 7):
             yield s.ask(f"{last}_{title}", x, axis=axis, select_last_index=last, says=f"the {which} of equal elements")
     if s.floating:
-        x = s.array([[2, np.nan, 7, np.nan, 4]])
-        says, leaves_open = "the last of equal elements", "what NaN compares to"
-        yield s.ask("nan", x, axis=1, select_last_index=1, says=says, leaves_open=leaves_open)
+        x, says = s.array([[2, np.nan, 7, np.nan, 4]]), "the last of equal elements"
+        yield s.ask("nan", x, axis=1, select_last_index=1, says=says, leaves_open=_OF_NAN)
 
 
 @_topic(lambda s: s.kind == "top")
@@ -299,12 +273,12 @@ def _count(s: Subject) -> Iterator[Question]:
     """Take 1, some and all elements along each axis, and none; take few and many of a long row with ties."""
     for axis, size in enumerate((3, 4, 5)):
         for k in (1, 2, size):
-            yield s.ask(f"{k}_axis_{axis}", s.distinct(3, 4, 5), axis=axis, k=k, says=_BEST)
+            yield s.ask(f"{k}_axis_{axis}", s.distinct(3, 4, 5), axis=axis, k=k, says=s.says)
     yield s.ask("0", s.distinct(3, 4), k=0, leaves_open="whether k may be 0")
     if s.dtype.name in ("float16", "float32", "int64"):
         row = s.array(s.rng.integers(0, 100, (1, 3000)))
         for k in (1, 100, 2999):
-            yield s.ask(f"{k}_of_3000", row, k=k, says="of equivalent values the one with the lower index comes first")
+            yield s.ask(f"{k}_of_3000", row, k=k, says=_FIRST)
 
 
 @_topic(lambda s: s.has("largest"))
@@ -318,7 +292,7 @@ def _smallest(s: Subject) -> Iterator[Question]:
     if s.floating:
         for k in (1, 3):
             row = s.array([[np.nan, 2, np.inf, np.nan, -np.inf]])
-            yield s.ask(f"{k}_nan", row, k=k, largest=0, leaves_open="what NaN compares to")
+            yield s.ask(f"{k}_nan", row, k=k, largest=0, leaves_open=_OF_NAN)
 
 
 @_topic(lambda s: s.has("sorted"))
@@ -334,10 +308,9 @@ def _unsorted(s: Subject) -> Iterator[Question]:
 @_topic(lambda s: s.version.coerced)
 def _coercion(s: Subject) -> Iterator[Question]:
     """Ask at ranks above 2, where Hardmax before 13 sees a matrix, split at the axis."""
-    for axis in range(3):
-        yield s.ask(f"rank_3_axis_{axis}", s.distinct(2, 3, 4), axis=axis, says=_MATRIX)
-    for axis in range(4):
-        yield s.ask(f"rank_4_axis_{axis}", s.distinct(2, 3, 2, 3), axis=axis, says=_MATRIX)
+    for shape in ((2, 3, 4), (2, 3, 2, 3)):
+        for axis, _ in enumerate(shape):
+            yield s.ask(f"rank_{len(shape)}_axis_{axis}", s.distinct(*shape), axis=axis, says=_MATRIX)
     ties = s.array([[[1, 2], [2, 0]], [[0, 0], [0, 0]]])
     yield s.ask("ties", ties, axis=1, says=f"{_MATRIX}; the first of equals")
     if s.version.since >= 11:
@@ -355,7 +328,7 @@ def _broadcasting(s: Subject) -> Iterator[Question]:
         "three": ((2, 1, 4), (3, 1), (4,)),
         "size_1_and_none": ((1, 3), (3,)),
     }.items():
-        yield s.ask(title, *(s.distinct(*shape) for shape in shapes), says="multidirectional broadcasting")
+        yield s.ask(title, *(s.distinct(*shape) for shape in shapes), says=_BROADCASTING)
 
 
 @_topic(lambda s: s.elementwise)
@@ -370,12 +343,10 @@ def _placement(s: Subject) -> Iterator[Question]:
     """Place a node at symbolic dimensions, in a subgraph and in a model-local function."""
     x = s.distinct(3, 4)
     inputs = (x, np.array(np.flip(x))) if s.elementwise else (x,)
-    attributes: dict[str, Any] = (
-        {} if s.elementwise else {"axis": 1, "keepdims": 0} if s.has("keepdims") else {"axis": 1}
-    )
-    says = "a node means the same wherever it stands"
+    attributes: dict[str, Any] = {} if s.elementwise else {"axis": 1} | ({"keepdims": 0} if s.has("keepdims") else {})
     for placement in (Placement.SYMBOLIC, Placement.SUBGRAPH, Placement.FUNCTION):
-        yield s.ask(placement.name.lower(), *inputs, says=says, placement=placement, **attributes)
+        says = "a node means the same wherever it stands"
+        yield replace(s.ask(placement.name.lower(), *inputs, says=says, **attributes), placement=placement)
 
 
 @_topic(lambda s: s.floating)
@@ -424,7 +395,7 @@ def _denormals(s: Subject) -> Iterator[Question]:
     tiny = s.bits(1)[0]
     row = np.array([0, -tiny, tiny, tiny + tiny], s.dtype)
     if s.elementwise:
-        yield s.ask("beside_zero", row[1:], np.zeros(3, s.dtype), says=_ELEMENTWISE)
+        yield s.ask("beside_zero", row[1:], np.zeros(3, s.dtype), says=s.says)
     else:
         yield s.row("beside_zero", row)
 
@@ -432,7 +403,6 @@ def _denormals(s: Subject) -> Iterator[Question]:
 @_topic(lambda s: s.floating)
 def _nan(s: Subject) -> Iterator[Question]:
     """Put NaN first, in the middle, last, everywhere and with other payloads, along rows and columns."""
-    leaves_open = "what NaN compares to"
     numbers = s.array([1, 2, 3, 4, 5])
     payloads = numbers.copy()
     # Two quiet ones: the highest bit of the mantissa is set.
@@ -448,22 +418,21 @@ def _nan(s: Subject) -> Iterator[Question]:
         "payload": payloads,
     }.items():
         if s.elementwise:
-            yield s.ask(title, row, numbers, leaves_open=leaves_open)
-            yield s.ask(f"{title}_second", numbers, row, leaves_open=leaves_open)
+            yield s.ask(title, row, numbers, leaves_open=_OF_NAN)
+            yield s.ask(f"{title}_second", numbers, row, leaves_open=_OF_NAN)
             continue
-        yield s.ask(f"{title}_row", row[None], axis=1, leaves_open=leaves_open)
+        yield s.ask(f"{title}_row", row[None], axis=1, leaves_open=_OF_NAN)
         if not s.version.coerced:
-            yield s.ask(f"{title}_column", row[:, None], axis=0, leaves_open=leaves_open)
-        yield s.ask(f"{title}_rank_1", row, axis=0, leaves_open=leaves_open)
+            yield s.ask(f"{title}_column", row[:, None], axis=0, leaves_open=_OF_NAN)
+        yield s.ask(f"{title}_rank_1", row, axis=0, leaves_open=_OF_NAN)
 
 
 @_topic(lambda s: s.floating)
 def _zeros(s: Subject) -> Iterator[Question]:
     if s.elementwise:
         plus, minus = s.array(np.zeros(3)), s.array(-np.zeros(3))
-        leaves_open = "which of the two zeros is the larger one"
-        yield s.ask("minus_plus", minus, plus, leaves_open=leaves_open)
-        yield s.ask("plus_minus", plus, minus, leaves_open=leaves_open)
+        for title, inputs in (("minus_plus", (minus, plus)), ("plus_minus", (plus, minus))):
+            yield s.ask(title, *inputs, leaves_open="which of the two zeros is the larger one")
         return
     other = 1.0 if s.smallest else -1.0
     for title, row in (("minus_plus", [other, -0.0, 0.0]), ("plus_minus", [other, 0.0, -0.0])):
@@ -497,27 +466,25 @@ def _empty(s: Subject) -> Iterator[Question]:
 def _refusals(s: Subject) -> Iterator[Question]:
     """Break a rule of the version: the element type, and on float32 every other one."""
     if s.dtype.name not in s.version.types:
-        x = s.array([[1, 0], [0, 1]])
-        inputs = (x, x) if s.elementwise else (x,)
-        wrong = iter((s.ask("element_type", *inputs, says="the type constraint does not list it"),))
+        inputs = [s.array([[1, 0], [0, 1]])] * (1 + s.elementwise)
+        wrong = iter([s.ask("element_type", *inputs, says="the type constraint does not list it")])
     elif s.dtype.name == "float32":
         wrong = _wrong_operands(s) if s.elementwise else _wrong_attributes(s)
     else:
         return
-    for question in wrong:
-        yield replace(question, refused=True)
+    yield from (replace(question, refused=True) for question in wrong)
 
 
 def _wrong_operands(s: Subject) -> Iterator[Question]:
     x = np.zeros((2, 3), np.float32)
     yield s.ask("mixed_types", x, x.astype(np.float64), says="all inputs have one element type")
-    says = "multidirectional broadcasting"
+    says = _BROADCASTING
     if not s.version.broadcasts:
         says = "all inputs have the same shape"
         yield s.ask("row", x, x[0], says=says)
         yield s.ask("size_1", x, x[:, :1].copy(), says=says)
     yield s.ask("shapes", x, np.zeros((2, 4), np.float32), says=says)
-    yield s.ask("unknown_attribute", x, x, axis=0, says="it has no such attribute")
+    yield s.ask("unknown_attribute", x, x, axis=0, says=_NO_ATTRIBUTE)
 
 
 def _wrong_attributes(s: Subject) -> Iterator[Question]:
@@ -531,29 +498,26 @@ def _wrong_attributes(s: Subject) -> Iterator[Question]:
         says = f"the default axis is 1, and {_AXIS_RANGE}"
         yield s.ask("rank_1_default_axis", x[0], says=says, leaves_open=leaves_open)
     if s.kind == "hardmax":
-        yield s.ask("unknown_attribute", x, axis=1, keepdims=0, says="it has no such attribute")
+        yield s.ask("unknown_attribute", x, axis=1, keepdims=0, says=_NO_ATTRIBUTE)
         return
     if s.kind == "top":
-        yield s.ask("unknown_attribute", x, keepdims=0, says="it has no such attribute")
+        yield s.ask("unknown_attribute", x, keepdims=0, says=_NO_ATTRIBUTE)
         yield s.ask("more_than_all", x, k=4, says="an axis has k elements")
         yield s.ask("negative", x, k=-1, says="the number of elements")
         if s.version.input_attributes:
             yield s.ask("two_numbers", x, k=(1, 2), says="a 1-D tensor containing a single value")
-        if s.has("largest"):
-            leaves_open = "what values other than 0 and 1 mean"
-            yield s.ask("largest_2", x, largest=2, leaves_open=leaves_open)
-            yield s.ask("sorted_2", x, sorted=2, leaves_open=leaves_open)
-        else:
-            yield s.ask("largest", x, largest=1, says="it came with version 11")
-            yield s.ask("sorted", x, sorted=1, says="it came with version 11")
+        for flag in ("largest", "sorted"):
+            more: dict[str, Any] = {flag: 1, "says": "it came with version 11"}
+            if s.has(flag):
+                more = {flag: 2, "leaves_open": _OF_FLAGS}
+            yield s.ask(f"{flag}_2" if s.has(flag) else flag, x, **more)
         return
-    leaves_open = "what values other than 0 and 1 mean"
     if s.has("select_last_index"):
-        yield s.ask("select_last_index_2", x, axis=1, select_last_index=2, leaves_open=leaves_open)
+        yield s.ask("select_last_index_2", x, axis=1, select_last_index=2, leaves_open=_OF_FLAGS)
     else:
-        says = "it came with version 12" if s.kind == "arg" else "it has no such attribute"
+        says = "it came with version 12" if s.kind == "arg" else _NO_ATTRIBUTE
         yield s.ask("select_last_index", x, axis=1, select_last_index=1, says=says)
-    yield s.ask("keepdims_2", x, axis=1, keepdims=2, leaves_open=leaves_open)
+    yield s.ask("keepdims_2", x, axis=1, keepdims=2, leaves_open=_OF_FLAGS)
     if not s.version.identity:
         says = "the input must not be empty" if s.version.since == 11 else ""
         leaves_open = "" if says else "what the extremum of no element is"
