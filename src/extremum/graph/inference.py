@@ -15,6 +15,8 @@ from collections import ChainMap
 from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import count, zip_longest
+from typing import Any
 
 import onnx
 from onnx.defs import OpSchema
@@ -70,11 +72,6 @@ def is_deadly(node: onnx.NodeProto, since: int) -> bool:
 # inference assumes all of it, and a node that breaks it can end the process.
 
 
-_NUMBERS = {
-    getattr(OpSchema.AttrType, name): number
-    for name, number in onnx.AttributeProto.AttributeType.items()
-    if hasattr(OpSchema.AttrType, name)
-}
 _CONSTANTS = {"value_float": "float", "value_int": "int64", "value_string": "string"}
 _LARGEST_VERSION = 2**31 - 1
 
@@ -94,7 +91,8 @@ class Signature:
 
     def __init__(self, schema: OpSchema) -> None:
         has_own = schema.has_type_and_shape_inference_function
-        # onnx's stubs know nothing of these two.
+        # onnx's stubs know nothing of these two, nor of the number of a kind of attribute.
+        attributes: Mapping[str, Any] = schema.attributes
         has_body = any(getattr(schema, name) for name in ("has_function", "has_context_dependent_function"))
         self.since = schema.since_version
         self.infers = (has_own or has_body) and not schema.deprecated
@@ -102,8 +100,8 @@ class Signature:
         self.follows_values = schema.has_data_propagation_function or not has_own
         self.inputs, self.outputs = list(map(_Parameter, schema.inputs)), list(map(_Parameter, schema.outputs))
         self.counts = range(schema.min_input, schema.max_input + 1), range(schema.min_output, schema.max_output + 1)
-        self.attributes = {each.name: _NUMBERS[each.type] for each in schema.attributes.values()}
-        self.required = {each.name for each in schema.attributes.values() if each.required}
+        self.attributes = {name: each.type.value for name, each in attributes.items()}
+        self.required = {name for name, each in attributes.items() if each.required}
 
     def _bind(self, kinds: Sequence[str | None]) -> tuple[dict[str, str], bool]:
         """Return the kind of each type variable, and whether inputs of these kinds fit."""
@@ -269,10 +267,6 @@ def _size(known: Dimension, declared: Dimension) -> Dimension:
 # The input of inference, and where each node and value of the model stands in it.
 
 
-Kinds = MutableMapping[str, str | None]
-"""What is known of the values in the input of inference, by name."""
-
-
 class Names(dict[str, str]):
     """What the values of a function are called at one call: inputs and outputs as by the caller, the rest anew."""
 
@@ -306,13 +300,13 @@ class Body:
     path: str
     # The version of each domain that it imports.
     opsets: Mapping[str, int]
-    # The graph in the input of inference.
+    # The graph in the input of inference, and what is known of its values, by name.
     graph: onnx.GraphProto
+    kinds: MutableMapping[str, str | None] = field(default_factory=dict)
     # What its values are called there; None: as in the model.
     names: Names | None = None
     # What the call gives the function.
     attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)
-    function: onnx.FunctionProto | None = None
     # The outputs of ``graph``, by name.
     outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)
     # What the model declares of values that nodes give, by the names of the model.
@@ -323,18 +317,18 @@ class Body:
         """Return what a value is called in the input of inference."""
         return name if self.names is None else self.names[name]
 
-    def declare(self, name: str, declared: onnx.TypeProto | str | None, kinds: Kinds) -> None:
+    def declare(self, name: str, declared: onnx.TypeProto | str | None) -> None:
         """Declare the type of a value, or its kind, if it is known and nothing was before."""
         declared = type_proto(declared) if isinstance(declared, str) else declared and sound(declared)
-        if declared is not None and kinds.get(name) is None:
-            kinds[name] = kind(declared)
+        if declared is not None and self.kinds.get(name) is None:
+            self.kinds[name] = kind(declared)
             (self.outputs.get(name) or self.graph.value_info.add(name=name)).type.CopyFrom(declared)
 
-    def note_types(self, values: Iterable[onnx.ValueInfoProto], kinds: Kinds) -> None:
+    def note_types(self, values: Iterable[onnx.ValueInfoProto]) -> None:
         """Note what the model declares of values that nodes give, and declare their kinds."""
         for value in values:
             self.declared_types[value.name] = value.type
-            self.declare(self.name_of(value.name), kind(value.type), kinds)
+            self.declare(self.name_of(value.name), kind(value.type))
 
     def in_place(self, node: onnx.NodeProto) -> onnx.NodeProto:
         """Return a node with the attributes and the names of values that it has at this call."""
@@ -349,14 +343,12 @@ class Body:
         """Add the shapes that the model declares beyond the inferred ones; return whether there are any."""
         adds = False
         stated = {self.name_of(name): sound(stated) for name, stated in self.declared_types.items()}
-        if stated:
-            types = {value.name: value.type for value in (*inferred.value_info, *inferred.output)}
-            for value in (*self.graph.value_info, *self.graph.output):
-                declared = stated.get(value.name)
-                better = declared and with_declared_shape(types.get(value.name), declared)
-                if better is not None:
-                    value.type.CopyFrom(better)
-                    adds = True
+        types = {value.name: value.type for value in (*inferred.value_info, *inferred.output)} if stated else {}
+        for value in (*self.graph.value_info, *self.graph.output) if stated else ():
+            declared = stated.get(value.name)
+            if declared and (better := with_declared_shape(types.get(value.name), declared)) is not None:
+                value.type.CopyFrom(better)
+                adds = True
         for entry in self.entries:
             if entry.call is not None:
                 adds |= entry.call.declare_shapes(inferred)
@@ -392,8 +384,7 @@ class InferenceInput:
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self._functions = {key(each): (index, each) for index, each in enumerate(model.functions)}
-        self._called = set[Key]()
-        self._calls = 0
+        self._called, self._numbers = set[Key](), count(1)
         self._infers = any(
             nodes.is_of_family(node) and key(node) not in self._functions for _, _, node in nodes.everywhere(model)
         )
@@ -405,14 +396,13 @@ class InferenceInput:
         for domain, version in self._versions.items():
             self.model.opset_import.add(domain=domain, version=min(max(version, 1), _LARGEST_VERSION))
         self.graph = Body("graph", opsets, self.model.graph)
-        kinds: Kinds = {}
-        self._graph(self.graph, model.graph, kinds)
+        self._graph(self.graph, model.graph)
         # Callers first, so that a function that only they call is met there.
-        self.uncalled = [
-            self._call(each, onnx.NodeProto(), self.graph, kinds)
+        self.uncalled = {
+            key(each): self._call(each, onnx.NodeProto(), self.graph)
             for each in reversed(callees_first(model.functions))
             if key(each) not in self._called
-        ]
+        }
 
     def infer(self) -> onnx.GraphProto:
         """Return the graph with the types that onnx can infer."""
@@ -424,52 +414,48 @@ class InferenceInput:
         return infer_types(self.model) if self.graph.declare_shapes(graph) else graph
 
     def _graph(
-        self, body: Body, source: onnx.GraphProto, kinds: Kinds, inputs_of_graph: Sequence[str | None] = ()
+        self, body: Body, source: onnx.GraphProto, inputs_of_graph: Sequence[str | None] = ()
     ) -> list[str | None]:
         """Add a graph that gets values of these kinds, and return the kinds of its outputs."""
-        graph = body.graph
+        graph, name_of = body.graph, body.name_of
         graph.name = "graph"
         inputs = {value.name for value in source.input}
-        for index, value in enumerate(source.input):
-            name = body.name_of(value.name)
-            given = inputs_of_graph[index] if index < len(inputs_of_graph) else None
+        for value, given in zip_longest(source.input, inputs_of_graph[: len(source.input)]):
             declared = sound(value.type) or (type_proto(given) if given else None)
-            graph.input.add(name=name, type=declared)
-            kinds[name] = kind(declared) if declared is not None else None
-        outputs = [body.name_of(value.name) for value in source.output]
-        body.outputs = {name: graph.output.add(name=name) for name in outputs}
-        body.note_types((value for value in (*source.value_info, *source.output) if value.name not in inputs), kinds)
+            graph.input.add(name=name_of(value.name), type=declared)
+            body.kinds[name_of(value.name)] = None if declared is None else kind(declared)
+        body.outputs = {name_of(value.name): graph.output.add(name=name_of(value.name)) for value in source.output}
+        body.note_types(value for value in (*source.value_info, *source.output) if value.name not in inputs)
         for tensor in source.initializer:
-            name = body.name_of(tensor.name)
+            name = name_of(tensor.name)
             if tensor.name not in inputs:
-                body.declare(name, tensor_type(tensor.data_type, tensor.dims), kinds)
-            if kinds.get(name) == tensor_kind(tensor.data_type) and is_small(tensor):
+                body.declare(name, tensor_type(tensor.data_type, tensor.dims))
+            if body.kinds.get(name) == tensor_kind(tensor.data_type) and is_small(tensor):
                 graph.initializer.append(tensor)
                 graph.initializer[-1].name = name
         for sparse in source.sparse_initializer:
             if sparse.values.name not in inputs:
-                stated = tensor_type(sparse.values.data_type, sparse.dims)
-                body.declare(body.name_of(sparse.values.name), stated, kinds)
-        self._nodes(body, source.node, kinds)
-        return [kinds.get(name) for name in outputs]
+                body.declare(name_of(sparse.values.name), tensor_type(sparse.values.data_type, sparse.dims))
+        self._nodes(body, source.node)
+        return [body.kinds.get(name_of(value.name)) for value in source.output]
 
-    def _nodes(self, body: Body, source: Iterable[onnx.NodeProto], kinds: Kinds) -> None:
+    def _nodes(self, body: Body, source: Iterable[onnx.NodeProto]) -> None:
         for node in source:
             entry = Entry(node)
             _, function = self._functions.get(key(node), (None, None))
             if function is not None:
-                entry.call = self._call(function, node, body, kinds)
+                entry.call = self._call(function, node, body)
             else:
-                for name, given in zip(node.output, self._node(body, entry, kinds), strict=True):
+                for name, given in zip(node.output, self._node(body, entry), strict=True):
                     if name:
-                        body.declare(body.name_of(name), given, kinds)
+                        body.declare(body.name_of(name), given)
             body.entries.append(entry)
 
-    def _node(self, body: Body, entry: Entry, kinds: Kinds) -> list[str | None]:
+    def _node(self, body: Body, entry: Entry) -> list[str | None]:
         """Add a node if inference survives it, and return the kinds of its outputs."""
         node = resolve_references(entry.node, body.attributes)
         domain = nodes.canonical(node.domain)
-        given = [kinds.get(body.name_of(name)) if name else "" for name in node.input]
+        given = [body.kinds.get(body.name_of(name)) if name else "" for name in node.input]
         promise = signature(domain, node.op_type, body.opsets.get(domain, 0))
         in_force = signature(domain, node.op_type, self._versions.get(domain, 0))
         visible = (
@@ -494,25 +480,22 @@ class InferenceInput:
             if attribute.HasField("g"):
                 graph = copy.attribute.add(name=attribute.name, type=attribute.type).g
                 path = nodes.path(body.path, len(body.entries), attribute.name)
-                inner = Body(path, body.opsets, graph, body.names, body.attributes)
+                inner = Body(path, body.opsets, graph, ChainMap({}, body.kinds), body.names, body.attributes)
                 entry.graphs.append((attribute.name, inner))
                 inputs_of_graph = _graph_inputs(node.op_type, given, len(attribute.g.input))
-                graph_outputs[attribute.name] = self._graph(inner, attribute.g, ChainMap({}, kinds), inputs_of_graph)
+                graph_outputs[attribute.name] = self._graph(inner, attribute.g, inputs_of_graph)
             elif visible:
                 copy.attribute.append(attribute)
             elif attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
-                stated = tensor_type(attribute.t.data_type, attribute.t.dims)
-                body.declare(body.name_of(node.output[0]), stated, kinds)
+                body.declare(body.name_of(node.output[0]), tensor_type(attribute.t.data_type, attribute.t.dims))
         by_promise = promise.gives(node, given) if promise is not None else [None] * len(node.output)
         by_graphs = _graph_outputs(node.op_type, graph_outputs)
         return [each or next(iter(by_graphs[index : index + 1]), None) for index, each in enumerate(by_promise)]
 
-    def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body, kinds: Kinds) -> Body:
+    def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body) -> Body:
         """Add the nodes of a function where it is called."""
-        called = key(function)
-        self._called.add(called)
-        self._calls += 1
-        names = Names(f"{function.name}:{self._calls}/")
+        self._called.add(key(function))
+        names = Names(f"{function.name}:{next(self._numbers)}/")
         names.update(dict.fromkeys(function.input, ""))
         names.update(zip(function.input, map(caller.name_of, node.input), strict=False))
         aliases = []
@@ -523,13 +506,13 @@ class InferenceInput:
                 names[formal] = given
         attributes = {each.name: each for each in function.attribute_proto}
         attributes.update((each.name, each) for each in resolve_references(node, caller.attributes).attribute)
-        path, opsets = f"functions[{self._functions[called][0]}]", nodes.opsets(function.opset_import)
-        body = Body(path, opsets, caller.graph, names, attributes, function, caller.outputs)
-        body.note_types(function.value_info, kinds)
-        self._nodes(body, function.node, kinds)
+        path, opsets = f"functions[{self._functions[key(function)][0]}]", nodes.opsets(function.opset_import)
+        body = Body(path, opsets, caller.graph, caller.kinds, names, attributes, caller.outputs)
+        body.note_types(function.value_info)
+        self._nodes(body, function.node)
         for source, given in aliases:
-            if given and kinds.get(source) is not None:
-                caller.declare(given, kinds[source], kinds)
+            if given and body.kinds.get(source) is not None:
+                caller.declare(given, body.kinds[source])
                 caller.graph.node.add(op_type="Identity", input=[source], output=[given])
         return body
 

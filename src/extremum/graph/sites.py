@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from extremum.graph import nodes
 from extremum.graph.inference import Body, InferenceInput, num_outputs, subgraph_of
 from extremum.graph.nodes import Key, callees_first, key
 from extremum.graph.types import declared_type, types_in
-from extremum.spec import ONNX, Attribute, OperatorVersion
+from extremum.spec import ONNX, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import UNKNOWN, Attributes, Value, attribute_value, input_values, output_count
 
@@ -100,7 +100,13 @@ class Site:
     def accepted(self) -> Attributes:
         """The value of every attribute of the version; its default if the node states none that the version takes."""
         assert self.schema is not None
-        return {each.name: _accepted(self.schema, each, self.values) for each in self.schema.attributes}
+        accepted: dict[str, Value] = {}
+        for each in self.schema.attributes:
+            accepted[each.name] = UNKNOWN
+            for values in ({}, self.values):
+                with contextlib.suppress(SpecError):
+                    accepted[each.name] = attribute_value(self.schema, each, values)
+        return accepted
 
     @property
     def element(self) -> str | None:
@@ -125,27 +131,18 @@ class Site:
         return outputs
 
 
-def _accepted(schema: OperatorVersion, attribute: Attribute, values: dict[str, Any]) -> Value:
-    for given in (values, {}):
-        with contextlib.suppress(SpecError):
-            return attribute_value(schema, attribute, given)
-    return UNKNOWN
-
-
 def sites(model: onnx.ModelProto) -> Iterator[Site]:
     """Yield the nodes of the graph, of its subgraphs and of the model-local functions."""
     # The types in a function are those of its calls; its nodes come once for each different set of them.
     source = InferenceInput(model)
     graph = source.infer()
-    walk = _Walk()
     types = types_in(graph)
-    yield from walk.nodes(source.graph, graph, types, types)
-    for body in source.uncalled:
-        walk.note_call(body, graph, types, ())
+    calls: _Calls = {name: {(): (body, graph, types)} for name, body in source.uncalled.items()}
+    yield from _walk(source.graph, graph, types, types, calls)
     for function in reversed(callees_first(model.functions)):
-        calls = walk.calls.get(key(function), {})
-        for given in sorted(calls, key=str):
-            yield from walk.nodes(*calls[given])
+        for given, call in sorted(calls.get(key(function), {}).items(), key=lambda each: str(each[0])):
+            by_model = {**_by_model_names(call[0], call[2]), **dict(zip(function.input, given, strict=False))}
+            yield from _walk(*call, by_model, calls)
 
 
 def inlined_sites(model: onnx.ModelProto) -> Iterator[Site]:
@@ -155,58 +152,52 @@ def inlined_sites(model: onnx.ModelProto) -> Iterator[Site]:
     source = InferenceInput(model)
     graph = source.infer()
     types = types_in(graph)
-    return _Walk(inlines=True).nodes(source.graph, graph, types, types)
+    return _walk(source.graph, graph, types, types)
 
 
 Types = MutableMapping[str, TensorType]
+# For each function and each set of types of its inputs the nodes of one such call, in what inference gave.
+_Calls = dict[Key, dict[tuple[TensorType, ...], tuple[Body, onnx.GraphProto, Types]]]
 
 
-@dataclass(slots=True)
-class _Walk:
-    """A walk, and for each function and each set of types of its inputs the nodes of one such call."""
+def _walk(
+    body: Body,
+    graph: onnx.GraphProto,
+    inferred: Types,
+    types: Types,
+    calls: _Calls | None = None,
+    results: frozenset[str] = frozenset(),
+) -> Iterator[Site]:
+    """Yield the nodes of a body: ``inferred`` goes by the names of inference, ``types`` by those of the model.
 
-    inlines: bool = False
-    calls: dict[Key, dict[tuple[TensorType, ...], tuple[Body, onnx.GraphProto, Types, Types]]] = field(
-        default_factory=dict
-    )
-
-    def nodes(
-        self, body: Body, graph: onnx.GraphProto, inferred: Types, types: Types, results: frozenset[str] = frozenset()
-    ) -> Iterator[Site]:
-        """Yield the nodes of a body: ``inferred`` goes by the names of inference, ``types`` by those of the model."""
-        name_of = body.name_of if self.inlines else str
-        declared = {name_of(name): declared_type(each) for name, each in body.declared_types.items()}
-        results |= {name_of(name) for entry in body.entries for name in entry.node.output}
-        for index, entry in enumerate(body.entries):
-            for name, subgraph in entry.graphs:
-                found = subgraph_of(entry, name, graph) or subgraph.graph
-                inner = ChainMap(types_in(found), inferred)
-                is_named = body.names is None or self.inlines
-                by_model = inner if is_named else ChainMap(_by_model_names(subgraph, inner.maps[0]), types)
-                yield from self.nodes(subgraph, found, inner, by_model, results)
-            if entry.call is not None and self.inlines:
-                yield from self.nodes(entry.call, graph, inferred, inferred)
-                continue
-            node = body.in_place(entry.node) if self.inlines else entry.node
-            site = Site(
-                node, nodes.path(body.path, index), body.opsets, types, declared, entry.call is not None, results
-            )
-            if entry.call is not None:
-                given = tuple(types.get(name, TensorType()) for name in node.input)
-                self.note_call(entry.call, graph, inferred, given)
-            yield site
-            if (values := nodes.constant_integers(node)) is not None and len(node.output) == 1:
-                types[node.output[0]] = TensorType("int64", (len(values),), values)
-            if site.schema is not None:
-                # Whoever asked for the node knows what is wrong; what the model declares stands.
-                with contextlib.suppress(ExtremumError):
-                    types.update((name, each) for name, each in zip(node.output, site.outputs(), strict=True) if name)
-
-    def note_call(self, body: Body, graph: onnx.GraphProto, inferred: Types, given: tuple[TensorType, ...]) -> None:
-        """Note a call of a function with inputs of these types."""
-        assert body.function is not None
-        types = {**_by_model_names(body, inferred), **dict(zip(body.function.input, given, strict=False))}
-        self.calls.setdefault(key(body.function), {}).setdefault(given, (body, graph, inferred, types))
+    Notes the calls of functions; without ``calls`` the nodes of a function come in the place of the call.
+    """
+    name_of = body.name_of if calls is None else str
+    declared = {name_of(name): declared_type(each) for name, each in body.declared_types.items()}
+    results |= {name_of(name) for entry in body.entries for name in entry.node.output}
+    for index, entry in enumerate(body.entries):
+        for name, subgraph in entry.graphs:
+            found = subgraph_of(entry, name, graph) or subgraph.graph
+            inner = ChainMap(types_in(found), inferred)
+            is_named = body.names is None or calls is None
+            by_model = inner if is_named else ChainMap(_by_model_names(subgraph, inner.maps[0]), types)
+            yield from _walk(subgraph, found, inner, by_model, calls, results)
+        if entry.call is not None and calls is None:
+            yield from _walk(entry.call, graph, inferred, inferred)
+            continue
+        node = body.in_place(entry.node) if calls is None else entry.node
+        place = nodes.path(body.path, index)
+        site = Site(node, place, body.opsets, types, declared, entry.call is not None, results)
+        if entry.call is not None and calls is not None:
+            given = tuple(types.get(name, TensorType()) for name in node.input)
+            calls.setdefault(key(node), {}).setdefault(given, (entry.call, graph, inferred))
+        yield site
+        if (values := nodes.constant_integers(node)) is not None and len(node.output) == 1:
+            types[node.output[0]] = TensorType("int64", (len(values),), values)
+        if site.schema is not None:
+            # Whoever asked for the node knows what is wrong; what the model declares stands.
+            with contextlib.suppress(ExtremumError):
+                types.update((name, each) for name, each in zip(node.output, site.outputs(), strict=True) if name)
 
 
 def _by_model_names(body: Body, inferred: Mapping[str, TensorType]) -> dict[str, TensorType]:
