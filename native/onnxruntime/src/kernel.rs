@@ -9,7 +9,7 @@
 
 use crate::api::{Api, Failure, OLDEST, Result, Tensor, call, refuse, tensor_described, tensor_of};
 use crate::attributes::{Attributes, Source};
-use crate::operators::{Input, Node, Operator, UNKNOWN, declared};
+use crate::operators::{ELEMENT_TYPES, Input, Node, Operator, UNKNOWN};
 use crate::pool::{SessionPool, Sharing};
 use extremum_kernels::{ElementType, threads};
 use ort_sys::{
@@ -261,9 +261,9 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         let mut info = ptr::null_mut();
         call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
         let Tensor { number, shape } = tensor_described(api, info)?;
-        // That of the first: a list is of a type of its own.
+        // That of the first: a list is of a type of its own. ONNX Runtime may have numbers that are not declared.
         if index == 0 {
-            element = declared(number);
+            element = ELEMENT_TYPES.iter().map(|&(known, _)| known).find(|&known| known as i32 == number);
         }
         let mut shape = shape.into_owned();
         // A tensor of unknown rank looks the same here as one of rank 0.

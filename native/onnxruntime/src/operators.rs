@@ -120,11 +120,6 @@ pub const ELEMENT_TYPES: [(Number, ElementType); 13] = [
     (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, ElementType::Float64),
 ];
 
-/// The number of an element type, if it is one that has an order. ONNX Runtime may have numbers that are not declared.
-pub fn declared(number: i32) -> Option<Number> {
-    ELEMENT_TYPES.iter().map(|&(known, _)| known).find(|&known| known as i32 == number)
-}
-
 /// A size of which nothing is known.
 pub const UNKNOWN: i64 = i64::MIN;
 
@@ -304,7 +299,7 @@ impl Node {
         outputs: &[*mut u8],
     ) -> Result<()> {
         let (size, output) = (element.size(), outputs[0]);
-        let Self { largest, last, .. } = *self;
+        let Self { largest, last, sorted, .. } = *self;
         if self.operator.operation == Operation::Extremum {
             let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
             for (at, input) in inputs.iter().enumerate() {
@@ -316,7 +311,7 @@ impl Node {
             unsafe { extremum(&operands, element, Extreme { largest, omit: false }, c_order(shape, size), output) };
             return Ok(());
         }
-        let Input { data, shape: whole, .. } = &inputs[0];
+        let (data, whole, swapped) = (inputs[0].data, &inputs[0].shape, false);
         let chosen = &self.chosen(inputs)?.expect("the inputs of a call are known");
         let axes = (0..whole.len()).rev().zip(c_order(whole, size));
         let axes = axes.map(|(axis, (len, stride))| (len, stride, chosen[axis]));
@@ -328,20 +323,18 @@ impl Node {
                     to = if reduced { to } else { to.wrapping_mul(len as isize) };
                     (len, stride, out, reduced)
                 });
-                let (data, swapped, numbers) = (*data, false, false);
-                let input = extremum_kernels::Input { data, element, swapped, largest, last, numbers };
+                let input = extremum_kernels::Input { data, element, swapped, largest, last, numbers: false };
                 // SAFETY: the caller's promise; every index fits int64, and `shape` has refused empty reductions.
                 unsafe { argreduce(input, walk, output, IndexType::Int64) };
             }
             Operation::OneHot => {
                 let walk = axes.map(|(len, stride, reduced)| (len, stride, stride, reduced));
                 // SAFETY: the caller's promise; input and output have one shape.
-                unsafe { onehot(*data, element, false, walk, output) };
+                unsafe { onehot(data, element, swapped, walk, output) };
             }
             Operation::TopK => {
                 let k = self.count(inputs)?.expect("the inputs of a call are known") as usize;
-                let (data, swapped, nan_first, times, sorted) = (*data, false, largest, false, self.sorted);
-                let wanted = TopK { data, element, swapped, largest, nan_first, times, k, sorted };
+                let wanted = TopK { data, element, swapped, largest, nan_first: largest, times: false, k, sorted };
                 // SAFETY: the caller's promise; `shape` has refused a k above the length of the axis.
                 unsafe { top_k(wanted, axes, output, outputs[1].cast()) };
             }
@@ -351,13 +344,12 @@ impl Node {
                 let bytes = whole.iter().fold(size, |bytes, &len| bytes.wrapping_mul(len as usize));
                 if bytes > 0 {
                     // SAFETY: the caller's promise; the output is of as many elements.
-                    unsafe { ptr::copy_nonoverlapping(*data, output, bytes) };
+                    unsafe { ptr::copy_nonoverlapping(data, output, bytes) };
                 }
             }
             _ => {
                 let walk = axes.map(|(len, stride, reduced)| Dimension { len, stride, mask: 0, reduced });
-                let (data, swapped, mask, omit) = (*data, false, ptr::null(), Omit::Nothing);
-                let selection = Selection { data, element, swapped, last, mask, omit };
+                let selection = Selection { data, element, swapped, last, mask: ptr::null(), omit: Omit::Nothing };
                 let target = Target { largest, values: output, indices: ptr::null_mut(), index: IndexType::Int64 };
                 // SAFETY: the caller's promise; no index is written.
                 unsafe { select(selection, walk, &[target]) };

@@ -175,18 +175,12 @@ impl Given<'_> {
     /// Reads a flag, false where it is left out; what is no flag is refused.
     #[inline(always)]
     pub fn flag(self, name: &str, function: &str) -> PyResult<bool> {
-        match &self.0 {
-            None => Ok(false),
-            Some(given) => flag(given, name, function),
+        static FLAG: Function = Function::new("flag");
+        let Some(given) = self.0 else { return Ok(false) };
+        match given.cast::<PyBool>() {
+            Ok(flag) => Ok(flag.is_true()),
+            Err(_) => FLAG.call(given.py(), (function, name, &given))?.extract(),
         }
-    }
-}
-
-fn flag(given: &Bound<'_, PyAny>, name: &str, function: &str) -> PyResult<bool> {
-    static FLAG: Function = Function::new("flag");
-    match given.cast::<PyBool>() {
-        Ok(flag) => Ok(flag.is_true()),
-        Err(_) => FLAG.call(given.py(), (function, name, given))?.extract(),
     }
 }
 

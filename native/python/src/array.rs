@@ -163,7 +163,7 @@ pub fn into_result<'py>(array: Ndarray<'py>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// NumPy's number of ml_dtypes' bfloat16, once an array of it was met: NumPy gives such types a number at run time.
-static BFLOAT16: AtomicI32 = AtomicI32::new(-1);
+static BFLOAT16: AtomicI32 = AtomicI32::new(i32::MIN);
 
 /// What a descriptor says of the elements.
 #[derive(Clone, Copy)]
@@ -207,7 +207,7 @@ pub fn element_type(number: c_int) -> Option<ElementType> {
         11 => ElementType::Float32,
         12 => ElementType::Float64,
         23 => ElementType::Float16,
-        number if is_registered(number) && number == BFLOAT16.load(Ordering::Relaxed) => ElementType::BFloat16,
+        number if number == BFLOAT16.load(Ordering::Relaxed) => ElementType::BFloat16,
         _ => return None,
     })
 }
@@ -216,12 +216,6 @@ pub fn element_type(number: c_int) -> Option<ElementType> {
 pub fn descriptor(py: Python<'_>, number: c_int) -> PyResult<Bound<'_, PyAny>> {
     // SAFETY: the interpreter is attached; NumPy returns a new reference, or null for a number it does not know.
     unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_DescrFromType(py, number).cast()) }
-}
-
-/// Whether a type was registered with NumPy by another library.
-#[inline]
-fn is_registered(number: c_int) -> bool {
-    number >= NPY_TYPES::NPY_USERDEF as c_int
 }
 
 /// Keeps the number of a registered type where it is the one that ml_dtypes calls bfloat16, two bytes wide: a name alone proves
@@ -242,7 +236,8 @@ pub type Operands<'py> = SmallVec<[Ndarray<'py>; 4]>;
 #[inline]
 fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
     let number = type_number(array);
-    if is_registered(number) && number != BFLOAT16.load(Ordering::Relaxed) {
+    // Another library has registered this one.
+    if number >= NPY_TYPES::NPY_USERDEF as c_int && number != BFLOAT16.load(Ordering::Relaxed) {
         meet(array.dtype());
     }
     array.clone()
@@ -343,35 +338,36 @@ impl<'py> Output<'py> {
     }
 }
 
-/// Whether no two elements share memory: mostly, each axis steps over all that the axes inside it span.
+/// Whether no two elements share memory: mostly, each axis steps over all that the axes inside it span, or those outside it.
 #[inline]
 fn is_apart(out: &Array<'_>) -> bool {
-    let mut span = out.element().size();
-    let mut steps_over = true;
-    for (&len, &stride) in out.shape.iter().zip(&out.strides).rev().filter(|&(&len, _)| len != 1) {
-        let Some(steps) = len.checked_sub(1) else { return true };
-        steps_over &= stride.unsigned_abs() >= span;
-        span = span.saturating_add(steps.saturating_mul(stride.unsigned_abs()));
-    }
-    steps_over || !collide(out, span)
+    let axes = out.shape.iter().zip(&out.strides).map(|(&len, &stride)| (len, stride.unsigned_abs()));
+    let size = out.element().size();
+    out.shape.contains(&0) || steps_over(axes.clone().rev(), size) || steps_over(axes, size) || !collide(out)
 }
 
-/// Whether two elements of an array that spans so many bytes share one: then some steps along axes lead from one to the other,
-/// of which the longest ones lead forwards.
+/// Whether each axis steps over what the ones before it span, the first over an element.
+#[inline]
+fn steps_over(axes: impl Iterator<Item = (usize, usize)>, mut span: usize) -> bool {
+    axes.filter(|&(len, _)| len > 1).all(|(len, stride)| {
+        let before = span;
+        span = span.saturating_add((len - 1).saturating_mul(stride));
+        stride >= before
+    })
+}
+
+/// Whether two elements share a byte: then some steps along axes lead from one to the other, the longest ones forwards.
 #[cold]
-fn collide(out: &Array<'_>, span: usize) -> bool {
-    // No memory is so long, and all sums here fit.
-    if span > isize::MAX as usize / 4 {
-        return true;
-    }
-    let axes = out.shape.iter().zip(&out.strides).map(|(&len, stride)| (len as isize - 1, stride.abs()));
+fn collide(out: &Array<'_>) -> bool {
+    let axes = out.shape.iter().zip(&out.strides).map(|(&len, stride)| (len as isize - 1, stride.saturating_abs()));
     let mut axes: PerAxis<(isize, isize)> = axes.filter(|&(steps, _)| steps > 0).collect();
     sort(&mut axes, |&(_, stride)| stride);
     let (mut reach, mut tries) = (out.element().size() as isize - 1, TRIES);
     axes.iter().enumerate().any(|(at, &(steps, stride))| {
         let meets = |step| come_near(&axes[..at], reach, step * stride, &mut tries);
-        let found = (1..=steps).take_while(|step| step * stride <= reach).any(meets);
-        reach += steps * stride;
+        // (No memory is so long that a sum would not fit.)
+        let found = reach > isize::MAX / 4 || (1..=steps).take_while(|step| step * stride <= reach).any(meets);
+        reach = reach.saturating_add(steps.saturating_mul(stride));
         found
     })
 }

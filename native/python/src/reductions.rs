@@ -217,9 +217,19 @@ fn block(x: &Array<'_>, axes: Axes) -> u64 {
     lens.fold(1, |block, (_, &len)| block.saturating_mul(len as u64))
 }
 
-/// Writes a place into new indices where no element takes part, which -1 says so far: all bits are set.
+/// Writes a place into new indices where no element takes part, which -1 says so far.
 #[cold]
 fn fill(target: &Target, len: usize, place: i64) {
+    /// (Without a branch: nobody would foresee it.)
+    ///
+    /// # Safety
+    /// There are so many indices.
+    unsafe fn replace<T: Copy + PartialEq + From<i8>>(indices: *mut T, len: usize, place: T) {
+        // SAFETY: the caller's.
+        for index in unsafe { slice::from_raw_parts_mut(indices, len) } {
+            *index = if *index == T::from(-1) { place } else { *index };
+        }
+    }
     let indices = target.indices;
     // SAFETY: there are so many indices, in C order.
     unsafe {
@@ -232,25 +242,29 @@ fn fill(target: &Target, len: usize, place: i64) {
     }
 }
 
-/// Writes a place over each index that is -1. (Without a branch: nobody would foresee it.)
-///
-/// # Safety
-/// There are so many indices.
-unsafe fn replace<T: Copy + PartialEq + From<i8>>(indices: *mut T, len: usize, place: T) {
-    for at in 0..len {
-        // SAFETY: the caller's.
-        unsafe {
-            let index = indices.add(at);
-            *index = if *index == T::from(-1) { place } else { *index };
-        }
-    }
-}
-
 /// An array function over some axes: its flags, then its other keywords, go to what answers it here, and where that does not,
 /// by their names to the Python side, which knows other libraries' arrays, times, and what slices without an element give.
 macro_rules! reduction {
-    ($(#[$doc:meta])* $function:ident $text:literal, [$($flag:ident)*] [$($keyword:ident)*] => $answer:ident($ends:expr)) => {
+    ($(#[$summary:meta])* ; $(#[$doc:meta])* ; $(#[$example:meta])*
+     $function:ident $text:literal, [$($flag:ident)*] [$($keyword:ident)*] => $answer:ident($ends:expr)) => {
+        $(#[$summary])*
+        ///
+        /// Parameters
+        /// ----------
+        /// x : array_like
+        ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
+        ///     modified.
+        /// axis : int or tuple of int, optional
+        ///     The axes to reduce; all of them by default.
+        /// keepdims : bool, default False
+        ///     Keep reduced axes with length 1.
         $(#[$doc])*
+        ///
+        /// Examples
+        /// --------
+        /// >>> import numpy as np
+        /// >>> import extremum as ex
+        $(#[$example])*
         #[pyfunction]
         #[pyo3(
             signature = (x, /, axis=None, *, $($flag=Given::NOT,)* $($keyword=None,)*),
@@ -288,16 +302,7 @@ macro_rules! arg {
             /// Equal elements: the first wins, or the last on request.
             #[doc = concat!("NaN is ", $comparative, " than every number; `-0.0` equals `+0.0`.")]
             /// Over several axes the index counts row-major within the reduced block, in dimension order.
-            ///
-            /// Parameters
-            /// ----------
-            /// x : array_like
-            ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
-            ///     modified.
-            /// axis : int or tuple of int, optional
-            ///     The axes to reduce; all of them by default.
-            /// keepdims : bool, default False
-            ///     Keep reduced axes with length 1.
+            ;
             /// select_last_index : bool, default False
             ///     Among equal elements take the last instead of the first.
             /// dtype : data type, default int64
@@ -330,11 +335,7 @@ macro_rules! arg {
             /// Notes
             /// -----
             #[doc = concat!("The operation behind ", $operators, ".")]
-            ///
-            /// Examples
-            /// --------
-            /// >>> import numpy as np
-            /// >>> import extremum as ex
+            ;
             $(#[doc = $example])+
             $function
             "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)",
@@ -409,16 +410,7 @@ macro_rules! one_end {
     ($function:ident, $largest:literal, $superlative:literal, $arg:literal, $operators:literal, $(#[doc = $example:literal])+) => {
         reduction! {
             #[doc = concat!($superlative, " element over any set of axes, with its index on request, in one pass.")]
-            ///
-            /// Parameters
-            /// ----------
-            /// x : array_like
-            ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
-            ///     modified.
-            /// axis : int or tuple of int, optional
-            ///     The axes to reduce; all of them by default.
-            /// keepdims : bool, default False
-            ///     Keep reduced axes with length 1.
+            ;
             /// return_index : bool, default False
             #[doc = concat!("    Return the indices too, as :func:`extremum.", $arg, "` gives them.")]
             /// select_last_index : bool, default False
@@ -453,11 +445,7 @@ macro_rules! one_end {
             /// Notes
             /// -----
             #[doc = concat!("The operation behind ", $operators, ".")]
-            ///
-            /// Examples
-            /// --------
-            /// >>> import numpy as np
-            /// >>> import extremum as ex
+            ;
             $(#[doc = $example])+
             $function
             "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)",
@@ -492,10 +480,8 @@ one_end! {
 
 reduction! {
     /// Smallest and largest element over any set of axes, with their indices on request, in one pass.
-    ///
-    /// Parameters
-    /// ----------
-    /// x, axis, keepdims, return_index, select_last_index, nan_policy, where, index_dtype
+    ;
+    /// return_index, select_last_index, nan_policy, where, index_dtype
     ///     As for :func:`extremum.max`.
     /// default : scalar or pair of scalars, optional
     ///     The smallest and the largest of a slice in which no element takes part; one value stands for both.
@@ -509,11 +495,7 @@ reduction! {
     /// ------
     /// AxisError, ArgumentError, ElementTypeError
     ///     As :func:`extremum.max`.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import numpy as np
-    /// >>> import extremum as ex
+    ;
     /// >>> low, high = ex.minmax(np.array([[1, 5], [7, 0]]), axis=1)
     /// >>> low, high
     /// (array([1, 0]), array([5, 7]))

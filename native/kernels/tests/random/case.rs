@@ -1,7 +1,7 @@
 //! One call: what is drawn for it, and what has to come out.
 
-use crate::key::{ELEMENTS, Key, NAN, bytes_of, key, one};
-use crate::memory::{Bytes, Memory, positions, separate_strides, strides};
+use crate::key::{ELEMENTS, Key, NAN, bytes_of, key, landmarks};
+use crate::memory::{Bytes, Memory, positions};
 use crate::{Random, Scoped};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{
@@ -9,9 +9,6 @@ use extremum_kernels::{
     onehot, select, small, threads, top_k,
 };
 use std::{ptr, slice};
-
-/// What an output is filled with: whoever writes between its elements is found out.
-const UNTOUCHED: u8 = 0xa5;
 
 /// What the operations have in common.
 #[derive(Debug)]
@@ -104,8 +101,8 @@ impl Case {
         let (lens, size) = index.map_or((&self.lens, element.size()), |index| (&kept, index.size()));
         // `onehot` marks the largest and the first, whatever was drawn.
         let which = if index.is_some() { (largest, last) } else { (true, false) };
-        let input = self.input(random);
-        let mut output = self.output(random, lens, size);
+        let input = self.input(random, &self.lens);
+        let mut output = untouched(random, lens, size);
         let mut expected = output.bytes.to_vec();
         for position in positions(lens) {
             expected[output.at(&position)..][..size].fill(0);
@@ -114,7 +111,7 @@ impl Case {
             let Some((place, hot)) = self.best(&input, outside, which, |_, _| true) else { continue };
             let (at, bytes) = match index {
                 Some(_) => (outside, bytes_of(place as u64, size)),
-                None => (&hot, one(element)),
+                None => (&hot, bytes_of(landmarks(element).1, size)),
             };
             expected[output.at(at)..][..size].copy_from_slice(&bytes);
         }
@@ -137,7 +134,7 @@ impl Case {
     /// Values and indices at one or both ends, with elements left out.
     fn select(&self, random: &mut Random) {
         let Self { element, swapped, last, .. } = *self;
-        let input = self.input(random);
+        let input = self.input(random, &self.lens);
         let mask = random.one_in(2).then(|| self.mask(random));
         let omit = match element {
             _ if element.is_float() => random.pick(&[Omit::Nothing, Omit::Nan]),
@@ -155,9 +152,8 @@ impl Case {
         let room = |what: usize| Bytes::new(if wanted[what] { kept.len() * sizes[what] } else { 0 }, true);
         let mut found: Vec<[Bytes; 2]> = ends.iter().map(|_| [room(0), room(1)]).collect();
         let target = |(&largest, found): (&bool, &mut [Bytes; 2])| {
-            let [values, indices] = found.each_mut().map(|bytes| bytes.as_mut_ptr());
-            let [values, indices] = [(values, wanted[0]), (indices, wanted[1])]
-                .map(|(bytes, wanted)| if wanted { bytes } else { ptr::null_mut() });
+            let to = |what: usize| if wanted[what] { found[what].as_mut_ptr() } else { ptr::null_mut() };
+            let [values, indices] = [0, 1].map(to);
             Target { largest, values, indices, index }
         };
         let targets: Vec<Target> = ends.iter().zip(&mut found).map(target).collect();
@@ -192,11 +188,7 @@ impl Case {
                 let result = |bytes: &Bytes, size| bytes[number * size..][..size].to_vec();
                 assert!(!wanted[1] || result(indices, sizes[1]) == bytes_of(place, sizes[1]), "index: {at}");
                 if let Some((_, position)) = best.filter(|_| wanted[0]) {
-                    let mut value = result(values, sizes[0]);
-                    if swapped {
-                        value.reverse();
-                    }
-                    assert!(value == input.element(&position), "value: {at}");
+                    assert!(result(values, sizes[0]) == input.in_order(&position, swapped), "value: {at}");
                 }
             }
             assert_eq!(none, lacking);
@@ -205,8 +197,7 @@ impl Case {
 
     /// A mask that leaves out some, all or none.
     fn mask(&self, random: &mut Random) -> Memory {
-        let strides = strides(random, &self.lens, 1);
-        let mut mask = Memory::new(random, &self.lens, 1, strides);
+        let mut mask = Memory::new(random, &self.lens, 1, false);
         let share = random.pick(&[0, 1, 4, 7, 8]);
         mask.fill_by(|_| if random.below(8) < share { random.pick(&[1, 1, 2, 0x80, 0xff]) } else { 0 });
         mask
@@ -215,7 +206,7 @@ impl Case {
     /// The best along one axis, along a block of neighbouring ones, or of all elements.
     fn top_k(&self, random: &mut Random) {
         let Self { element, swapped, largest, last: nan_first, ref lens, .. } = *self;
-        let (input, size, rank) = (self.input(random), element.size(), lens.len());
+        let (input, size, rank) = (self.input(random, &self.lens), element.size(), lens.len());
         let axis = self.reduced.iter().rposition(|&reduced| reduced).or(rank.checked_sub(1)).unwrap_or(0);
         let block = if random.one_in(6) { 0..rank } else { axis..rank.min(axis + random.pick(&[1, 1, 1, 2])) };
         let along = |wanted| {
@@ -250,11 +241,8 @@ impl Case {
             let mut found = Vec::new();
             for nth in 0..k {
                 let place = u64::from_ne_bytes(result(&indices, nth, 8).try_into().expect("an index")) as usize;
-                let mut value = result(&values, nth, size);
-                if swapped {
-                    value.reverse();
-                }
-                assert!(place < len && value == input.element(&at(place)), "{k} at {outside:?}: {place}");
+                let value = result(&values, nth, size);
+                assert!(place < len && value == input.in_order(&at(place), swapped), "{k} at {outside:?}: {place}");
                 found.push(place);
             }
             if !sorted {
@@ -266,19 +254,16 @@ impl Case {
 
     fn extremum(&self, random: &mut Random) {
         let size = self.element.size();
-        let mut output = self.output(random, &self.lens, size);
+        let mut output = untouched(random, &self.lens, size);
         let count = random.pick(&[1, 2, 2, 2, 3, 5, 9]);
-        let inputs: Vec<Memory> = (0..count)
-            .map(|_| {
-                let mut lens = self.lens.clone();
-                lens.iter_mut().filter(|len| **len > 0).for_each(|len| *len = if random.one_in(5) { 1 } else { *len });
-                let mut strides = strides(random, &lens, size);
-                lens.iter().zip(&mut strides).for_each(|(&len, stride)| *stride *= isize::from(len != 1));
-                let mut input = Memory::new(random, &lens, size, strides);
-                input.fill(random, self.element);
-                input
-            })
-            .collect();
+        let mut operand = |_| {
+            let mut lens = self.lens.clone();
+            lens.iter_mut().filter(|len| **len > 0).for_each(|len| *len = if random.one_in(5) { 1 } else { *len });
+            let mut input = self.input(random, &lens);
+            lens.iter().zip(&mut input.strides).for_each(|(&len, stride)| *stride *= isize::from(len != 1));
+            input
+        };
+        let inputs: Vec<Memory> = (0..count).map(&mut operand).collect();
         let in_place = random.one_in(5);
         let omit = random.one_in(3) && self.element.is_float();
         if in_place {
@@ -294,15 +279,9 @@ impl Case {
             (position, winner)
         };
         let expected: Vec<(Vec<usize>, Key)> = positions(&self.lens).into_iter().map(winner).collect();
-        // Which of several NaN wins is not said, but without broadcasting it is
-        // the one that wins where the same elements lie one after the other.
-        let line = |input: &Memory, swapped| {
-            let elements = positions(&self.lens).into_iter().flat_map(|position| input.element(&position).to_vec());
-            let mut bytes: Vec<u8> = elements.collect();
-            if swapped {
-                bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
-            }
-            bytes
+        // Which of several NaN wins is not said, but without broadcasting it is the one that wins in contiguous operands.
+        let line = |input: &Memory, swapped| -> Vec<u8> {
+            positions(&self.lens).iter().flat_map(|position| input.in_order(position, swapped)).collect()
         };
         let mut lines: Vec<Vec<u8>> = inputs.iter().map(|input| line(input, self.swapped)).collect();
         let repeats =
@@ -332,29 +311,17 @@ impl Case {
         unsafe { extremum(&operands, self.element, extreme, axis, in_line.as_mut_ptr()) };
         for ((position, wanted), in_line) in expected.iter().zip(in_line.chunks_exact(size)) {
             assert_eq!(key(&output, position, false), *wanted, "at {position:?}");
-            assert!(
-                broadcast || output.element(position) == in_line,
-                "at {position:?}, which is {in_line:?} in a line"
-            );
+            assert!(broadcast || output.element(position) == in_line, "at {position:?}: {in_line:?} in a line");
             let at = output.at(position);
             gaps[at..][..size].copy_from_slice(&output.bytes[at..][..size]);
         }
         judge(&inputs, &output, &gaps);
     }
 
-    fn input(&self, random: &mut Random) -> Memory {
-        let size = self.element.size();
-        let strides = strides(random, &self.lens, size);
-        let mut input = Memory::new(random, &self.lens, size, strides);
+    fn input(&self, random: &mut Random, lens: &[usize]) -> Memory {
+        let mut input = Memory::new(random, lens, self.element.size(), false);
         input.fill(random, self.element);
         input
-    }
-
-    fn output(&self, random: &mut Random, lens: &[usize], size: usize) -> Memory {
-        let strides = separate_strides(random, lens, size);
-        let mut output = Memory::new(random, lens, size, strides);
-        output.bytes.fill(UNTOUCHED);
-        output
     }
 
     /// The shapes of what is kept, and of one block.
@@ -385,6 +352,13 @@ impl Case {
         }
         best.map(|(_, place, position)| (place, position))
     }
+}
+
+/// Memory for an output, so filled that whoever writes between its elements is found out.
+fn untouched(random: &mut Random, lens: &[usize], size: usize) -> Memory {
+    let mut output = Memory::new(random, lens, size, true);
+    output.bytes.fill(0xa5);
+    output
 }
 
 /// Inputs as before, and the output as expected: its elements and what lies between them.

@@ -20,13 +20,7 @@ pub fn key(element: ElementType, bytes: &[u8], swapped: bool, largest: bool) -> 
     }
     let bits = u64::from_le_bytes(wide);
     let unused = 64 - 8 * bytes.len() as u32;
-    let infinity: u64 = match element {
-        Float16 => 0x7c00,
-        BFloat16 => 0x7f80,
-        Float32 => 0x7f80_0000,
-        Float64 => 0x7ff0_0000_0000_0000,
-        _ => 0,
-    };
+    let (infinity, _) = landmarks(element);
     // Floats of one sign are ordered as their magnitudes' bits are.
     let (magnitude, negative) = (bits << (unused + 1) >> (unused + 1), bits << unused >> 63 == 1);
     let value: i128 = match element {
@@ -39,16 +33,15 @@ pub fn key(element: ElementType, bytes: &[u8], swapped: bool, largest: bool) -> 
     (if largest { value } else { -value }, element.is_float() && magnitude == 0 && negative != largest)
 }
 
-/// The bytes of one, in this machine's order.
-pub fn one(element: ElementType) -> Vec<u8> {
-    let bits: u64 = match element {
-        Float16 => 0x3c00,
-        BFloat16 => 0x3f80,
-        Float32 => 0x3f80_0000,
-        Float64 => 0x3ff0_0000_0000_0000,
-        _ => 1,
-    };
-    bytes_of(bits, element.size())
+/// The bits of infinity, which integers do not have, and of one.
+pub fn landmarks(element: ElementType) -> (u64, u64) {
+    match element {
+        Float16 => (0x7c00, 0x3c00),
+        BFloat16 => (0x7f80, 0x3f80),
+        Float32 => (0x7f80_0000, 0x3f80_0000),
+        Float64 => (0x7ff0_0000_0000_0000, 0x3ff0_0000_0000_0000),
+        _ => (0, 1),
+    }
 }
 
 /// The lowest bytes of a number, in this machine's order.

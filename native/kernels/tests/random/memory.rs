@@ -17,8 +17,9 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory for elements of `size` bytes.
-    pub fn new(random: &mut Random, lens: &[usize], size: usize, strides: Vec<isize>) -> Self {
+    /// Memory for elements of `size` bytes, which may have to lie apart.
+    pub fn new(random: &mut Random, lens: &[usize], size: usize, apart: bool) -> Self {
+        let strides = strides(random, lens, size, apart);
         let reach = |sign: isize| -> usize {
             let spans = lens.iter().zip(&strides).map(|(&len, &stride)| (len as isize - 1) * stride * sign);
             spans.filter(|&span| span > 0).sum::<isize>() as usize
@@ -48,6 +49,15 @@ impl Memory {
         &self.bytes[self.at(position)..][..self.size]
     }
 
+    /// The bytes of an element in this machine's order.
+    pub fn in_order(&self, position: &[usize], swapped: bool) -> Vec<u8> {
+        let mut element = self.element(position).to_vec();
+        if swapped {
+            element.reverse();
+        }
+        element
+    }
+
     /// Whether the bytes are no longer as [`fill`](Self::fill) has left them.
     pub fn is_changed(&self) -> bool {
         *self.bytes != self.before
@@ -56,8 +66,8 @@ impl Memory {
     /// Takes away the pages between the elements until they are given back.
     pub fn deny_gaps(&self, lens: &[usize]) {
         if !self.bytes.is_empty() {
-            self.bytes
-                .deny_all_but(positions(lens).iter().map(|position| self.at(position)).map(|at| at..at + self.size));
+            let starts = positions(lens).into_iter().map(|position| self.at(&position));
+            self.bytes.deny_all_but(starts.map(|at| at..at + self.size));
         }
     }
 
@@ -69,11 +79,9 @@ impl Memory {
 
     /// Fills the memory, gaps too, with values that tie and with those that win: NaN, infinities, limits.
     pub fn fill(&mut self, random: &mut Random, element: ElementType) {
-        let size = self.size;
-        let texture = random.below(5);
+        let (size, first, texture) = (self.size, self.first, random.below(5));
         let constant = random.next().to_le_bytes();
         let rare: [u8; 3] = random.pick(&[[0x7f, 0xff, 0x80], [0x7f; 3], [0xff; 3]]);
-        let first = self.first;
         self.fill_by(|at| {
             let place = (at + size - first % size) % size;
             let outer = place == if cfg!(target_endian = "big") { 0 } else { size - 1 };
@@ -93,8 +101,7 @@ impl Memory {
         // fill must not be taken for.
         if random.one_in(4) {
             let (len, share) = (random.pick(&[3, 16, 100]), random.pick(&[1, 2, 5]));
-            let from = self.first % size;
-            for stretch in self.bytes.get_mut(from..).unwrap_or_default().chunks_mut(len * size) {
+            for stretch in self.bytes.get_mut(first % size..).unwrap_or_default().chunks_mut(len * size) {
                 if random.one_in(share) && stretch.len() > size {
                     let (first, rest) = stretch.split_at_mut(size);
                     rest.chunks_exact_mut(size).for_each(|element| element.copy_from_slice(first));
@@ -203,36 +210,27 @@ impl DerefMut for Bytes {
     }
 }
 
-/// Bytes that an input may span; Miri takes microseconds for each.
+/// Bytes that an array may span; Miri takes microseconds for each.
 const SPAN: usize = if cfg!(miri) { 1 << 10 } else { 1 << 21 };
 
-/// Strides for an input: in any sequence of axes, with gaps, overlapping, unaligned, backwards, or broadcast (stride 0).
-pub fn strides(random: &mut Random, lens: &[usize], size: usize) -> Vec<isize> {
-    let plain = random.one_in(3);
-    let strides = build(random, lens, size, |random, step| match random.below(if plain { 1 } else { 13 }) {
-        0..=4 => (step, false),
-        5 => (step * (2 + random.below(3)), false),
-        6 => (step + size * random.below(20), false),
-        7 => (step + random.below(9), false),
-        8 => (0, true),
-        9 => (1 + random.below(2 * size), true),
-        // Whole pages, which are not there in between.
-        10 => (step.next_multiple_of(1 << 13), false),
-        _ => (size, true),
-    });
+/// Strides in any sequence of axes, with gaps, unaligned, backwards; where elements need not lie apart, overlapping or broadcast
+/// (stride 0), too.
+fn strides(random: &mut Random, lens: &[usize], size: usize, apart: bool) -> Vec<isize> {
+    let ways = if random.one_in(3) { 1 } else { 13 };
+    let strides =
+        build(random, lens, size, |random, step| match random.below(if apart { ways.min(8) } else { ways }) {
+            0..=4 => (step, false),
+            5 => (step * (2 + random.below(3)), false),
+            6 => (step + size * random.below(20), false),
+            7 => (step + random.below(9), false),
+            8 => (0, true),
+            9 => (1 + random.below(2 * size), true),
+            // Whole pages, which are not there in between.
+            10 => (step.next_multiple_of(1 << 13), false),
+            _ => (size, true),
+        });
     let span: usize = lens.iter().zip(&strides).map(|(&len, &stride)| len * stride.unsigned_abs()).sum();
     if span > SPAN { build(random, lens, size, |_, step| (step, false)) } else { strides }
-}
-
-/// Strides for an output, whose elements may not overlap.
-pub fn separate_strides(random: &mut Random, lens: &[usize], size: usize) -> Vec<isize> {
-    let plain = random.one_in(2);
-    build(random, lens, size, |random, step| match random.below(if plain { 1 } else { 6 }) {
-        0..=2 => (step, false),
-        3 => (step * 2, false),
-        4 => (step + random.below(9), false),
-        _ => (step + size * random.below(9), false),
-    })
 }
 
 /// Goes through the axes, nearest in memory first; `choose` says how far an axis steps, and whether into what is there.
