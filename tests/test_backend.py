@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from extremum import backend
-from extremum.backend.engines import Executor, Session, suits
+from extremum.backend import Executor, Session, _suits
 from extremum.errors import (
     ArgumentError,
     AxisError,
@@ -250,7 +250,7 @@ def test_our_operators_alone_need_no_onnxruntime():
         "(float[n, 3] x) => (y) { y = own.Arg(x) }",
         functions='<domain: "own", opset_import: ["" : 13]> Arg (x) => (y) { y = ArgMax(x) }',
     )
-    assert not suits(sites(proto))
+    assert not _suits(sites(proto))
     assert engine(backend.prepare(proto)) is Executor
 
 

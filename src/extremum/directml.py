@@ -13,7 +13,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
 from functools import partial
@@ -777,11 +777,6 @@ def _names(types: Iterable[str]) -> str:
     return ", ".join(str(dtypes.from_name(name).directml) for name in types)
 
 
-def accept_element(operator: str, field: str, data_type: TensorDataType, feature_level: FeatureLevel) -> None:
-    """Refuse an element type that a feature level does not take for an input of any size."""
-    _require_element(spec.find(spec.DIRECTML, operator, feature_level), field, data_type)
-
-
 def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
     """Return the lowest feature level for which a call raises nothing, or raise what it raises for the highest."""
     *lower_levels, highest = FeatureLevel
@@ -1022,13 +1017,11 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
     --------
     >>> import numpy as np
     >>> from extremum import directml as dml
-    >>> desc = dml.ArgMaxOperatorDesc(
-    ...     input_tensor=dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 3)),
-    ...     output_tensor=dml.TensorDesc(dml.TensorDataType.UINT32, sizes=(1, 1)),
-    ...     axes=(0, 1),
-    ... )
+    >>> table = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 3))
+    >>> index = dml.TensorDesc(dml.TensorDataType.UINT32, sizes=(1, 1))
+    >>> argmax = dml.create_operator(dml.ArgMaxOperatorDesc(table, index, axes=(0, 1)), feature_level="3_0")
     >>> x, y = np.array([1, 2, 3, 3, 0, 4, 2, 5, 2], np.float32), bytearray(4)
-    >>> dml.create_operator(desc, feature_level=dml.FeatureLevel.FL_3_0).dispatch(inputs=[x], outputs=[y])
+    >>> argmax.dispatch(inputs=[x], outputs=[y])
     >>> int.from_bytes(y, "little")
     7
     """
@@ -1051,8 +1044,6 @@ class Step:
         One name for each input tensor, in the order of the structure.
     outputs : tuple of str
         The tensors that are written, in the order of the structure; in place where one is among the inputs.
-    output : str
-        The first of them, for most operators the only one.
     feature_level : FeatureLevel
         The lowest one that takes the operator.
 
@@ -1073,7 +1064,7 @@ class Step:
 
     @property
     def output(self) -> str:
-        """The first tensor that is written."""
+        """The first tensor that is written, for most operators the only one."""
         return self.outputs[0]
 
 
@@ -1221,19 +1212,24 @@ def _broadcast(operand: TensorType, sizes: tuple[int, ...]) -> TensorDesc:
 
 def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: FeatureLevel) -> ExtremumError:
     """Return the error about unknown sizes, or the one about the element type: no sizes make that right."""
+    from extremum.graph.inference import is_made_up
+
+    if tensor.shape is not None:
+        # Nobody can set the sizes that inference named.
+        shape = (None if isinstance(size, str) and is_made_up(size) else size for size in tensor.shape)
+        tensor = TensorType(tensor.element, tuple(shape))
     given = f"{name}: {tensor}"
     if tensor.element is not None:
         field = "a_tensor" if row.startswith("DML_ELEMENT_WISE") else "input_tensor"
         try:
-            _required(feature_level, partial(accept_element, row, field, _data_type(tensor)))
+            data_type, find = _data_type(tensor), partial(spec.find, spec.DIRECTML, row)
+            _required(feature_level, lambda level: _require_element(find(level), field, data_type))
         except ExtremumError as error:
             return error.with_context(given=given)
     symbols = [size for size in tensor.shape or () if isinstance(size, str)]
-    return SpecError(
-        f"the sizes of {name!r} are not known before the model runs, and a description states them",
-        given=given,
-        remedy=f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs",
-    )
+    reason = f"the sizes of {name!r} are not known before the model runs, and a description states them"
+    remedy = f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs"
+    return SpecError(reason, given=given, remedy=remedy)
 
 
 def _data_type(tensor: TensorType) -> TensorDataType:
@@ -1330,29 +1326,18 @@ def lower(
             if site.schema is None:
                 continue
             outputs = list(zip(site.node.output, site.outputs(), strict=True))
-            inputs = list(zip(site.names, map(_without_made_up, site.operands), strict=False))
+            inputs = list(zip(site.names, site.operands, strict=False))
             found = steps(site.schema, site.accepted, inputs, outputs, feature_level)
             lowered.append(LoweredNode(site.place, str(site.schema), found))
         except ExtremumError as error:
             refusals.append(type(error)(error.reason, where=site.place, given=error.given, remedy=error.remedy))
     read = {name for node in lowered for step in node.steps for name in step.inputs}
-    constants = {name: array(tensor) for name, tensor in _constants(loaded.graph) if name in read}
-    return LoweredModel(feature_level, tuple(lowered), tuple(refusals), constants)
-
-
-def _without_made_up(tensor: TensorType) -> TensorType:
-    """Return a type without the sizes that inference named: nobody can set them."""
-    from extremum.graph.inference import is_made_up
-
-    shape = [None if isinstance(size, str) and is_made_up(size) else size for size in tensor.shape or ()]
-    return TensorType(tensor.element, None if tensor.shape is None else tuple(shape))
-
-
-def _constants(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]:
-    yield from ((tensor.name, tensor) for tensor in graph.initializer)
-    for node in graph.node:
+    tensors = {tensor.name: tensor for tensor in loaded.graph.initializer}
+    for node in loaded.graph.node:
         if node.op_type == "Constant" and node.output:
-            yield from ((node.output[0], attribute.t) for attribute in node.attribute if attribute.name == "value")
+            tensors.update((node.output[0], each.t) for each in node.attribute if each.name == "value")
+    constants = {name: array(tensor) for name, tensor in tensors.items() if name in read}
+    return LoweredModel(feature_level, tuple(lowered), tuple(refusals), constants)
 
 
 def _set_sizes(graph: onnx.GraphProto, sizes: Mapping[str, int]) -> None:
