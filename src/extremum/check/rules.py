@@ -348,10 +348,8 @@ def negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iter
             if rank and all(axis + rank >= 0 for axis in axes):
                 positive = [axis % rank for axis in axes]
                 plain = f"write {attribute.name}={positive[0] if isinstance(value, int) else positive}"
-            yield SpecError(
-                f"{schema} does not say what {attribute.name}={value if isinstance(value, int) else axes} means",
-                remedy=f"{plain}, or use opset 11 or later",
-            )
+            reason = f"{schema} does not say what {attribute.name}={value if isinstance(value, int) else axes} means"
+            yield SpecError(reason, remedy=f"{plain}, or use opset 11 or later")
 
 
 @rule("EX008", "shapes that cannot be combined", Severity.ERROR)
@@ -498,11 +496,9 @@ def onnxruntime(site: Site, schema: OperatorVersion, targets: Targets) -> Iterat
     answer = refusal(targets.runtime, schema, site.opsets[""], element)
     rewritten = schema.family is not Family.TOP or "int" in element
     if answer is not None:
-        yield UnknownOperatorError(
-            f"{shown(targets.runtime)} does not run {schema} on {element} at opset {site.opsets['']}",
-            given=answer,
-            remedy="extremum fix rewrites it" if rewritten else "run the node with extremum.onnxruntime",
-        )
+        reason = f"{shown(targets.runtime)} does not run {schema} on {element} at opset {site.opsets['']}"
+        remedy = "extremum fix rewrites it" if rewritten else "run the node with extremum.onnxruntime"
+        yield UnknownOperatorError(reason, given=answer, remedy=remedy)
 
 
 @rule("EX102", "refused by the DirectML feature level", Severity.WARNING)
@@ -544,10 +540,8 @@ def nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extre
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     if schema.family not in _ELEMENTWISE and "float" in (site.element or ""):
-        yield SpecError(
-            f"runtimes answer {schema} differently where its input holds a NaN",
-            remedy="make sure that there is none, or run the node with extremum",
-        )
+        reason = f"runtimes answer {schema} differently where its input holds a NaN"
+        yield SpecError(reason, remedy="make sure that there is none, or run the node with extremum")
 
 
 @rule("EX104", "Hardmax over several axes", Severity.WARNING)
@@ -565,10 +559,9 @@ def hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> I
         return
     axes = validate.axes(schema, site.accepted, rank)
     if len(axes) > 1:
-        yield SpecError(
-            f"{schema} puts a single 1 into each block of axes {axes[0]} to {axes[-1]}; some runtimes put one per row",
-            remedy="reshape those axes into one and use opset 13 or later",
-        )
+        reason = f"{schema} puts a single 1 into each block of axes {axes[0]} to {axes[-1]}"
+        remedy = "reshape those axes into one and use opset 13 or later"
+        yield SpecError(f"{reason}; some runtimes put one per row", remedy=remedy)
 
 
 @rule("EX105", "select_last_index on CUDA", Severity.INFO)
@@ -582,10 +575,8 @@ def cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     if site.accepted.get("select_last_index"):
-        yield SpecError(
-            f"onnxruntime runs {schema} with select_last_index=1 on the CPU, even where a GPU is used",
-            remedy="drop it if ties do not matter",
-        )
+        reason = f"onnxruntime runs {schema} with select_last_index=1 on the CPU, even where a GPU is used"
+        yield SpecError(reason, remedy="drop it if ties do not matter")
 
 
 _FAILURES = {Outcome.REFUSED: "does not run", Outcome.CRASHED: "crashes on", Outcome.TIMED_OUT: "does not finish"}
@@ -607,11 +598,9 @@ def refused(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
         return
     for each in asked.differences(site):
         if each.outcome in _FAILURES:
-            yield UnknownOperatorError(
-                f"{asked.name} {_FAILURES[each.outcome]} {schema} on {site.element} at opset {site.opsets['']}",
-                given=f"{each.reproducer}: {each.why}",
-                remedy=f"extremum fix --for {asked.watched.name} rewrites it, if standard ONNX can express it",
-            )
+            failure = f"{asked.name} {_FAILURES[each.outcome]} {schema} on {site.element} at opset {site.opsets['']}"
+            remedy = f"extremum fix --for {asked.watched.name} rewrites it, if standard ONNX can express it"
+            yield UnknownOperatorError(failure, given=f"{each.reproducer}: {each.why}", remedy=remedy)
 
 
 _REMEDIES = {
@@ -634,13 +623,9 @@ def answered_differently(site: Site, schema: OperatorVersion, targets: Targets) 
         return
     for each in asked.differences(site):
         if not each.why:
-            yield ExecutionError(
-                f"{asked.name} answers {schema} on {site.element} differently: {each.outcome.value}",
-                given=each.reproducer,
-                remedy=_REMEDIES.get(
-                    each.outcome, "the document of the version defines this: report it to the maker of the runtime"
-                ),
-            )
+            remedy = "the document of the version defines this: report it to the maker of the runtime"
+            reason = f"{asked.name} answers {schema} on {site.element} differently: {each.outcome.value}"
+            yield ExecutionError(reason, given=each.reproducer, remedy=_REMEDIES.get(each.outcome, remedy))
 
 
 @rule("EX108", "int64 in onnxruntime", Severity.WARNING)
@@ -662,11 +647,9 @@ def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
     asked = _in_process(targets.runtime)
     for each in asked.differences(site, (Kind.HALVES,)):
         if each.outcome is Outcome.WRONG:
-            yield ExecutionError(
-                f"{asked.name} compares int64 wrongly in {schema} where the upper 32 bits are equal",
-                given=each.reproducer,
-                remedy="run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where",
-            )
+            reason = f"{asked.name} compares int64 wrongly in {schema} where the upper 32 bits are equal"
+            remedy = "run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where"
+            yield ExecutionError(reason, given=each.reproducer, remedy=remedy)
 
 
 @functools.cache
@@ -690,10 +673,8 @@ def float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
     """
     chooses = schema.family in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX, Family.TOP)
     if chooses and site.element == "float16" and site.names[0] in site.results:
-        yield SpecError(
-            f"onnxruntime may give {schema} float32 elements where the model has float16, and choose another one",
-            remedy="compute in float32, or run the node with extremum.onnxruntime",
-        )
+        reason = f"onnxruntime may give {schema} float32 elements where the model has float16, and choose another one"
+        yield SpecError(reason, remedy="compute in float32, or run the node with extremum.onnxruntime")
 
 
 RULES = tuple(_rules)

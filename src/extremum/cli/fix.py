@@ -121,9 +121,8 @@ def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dic
 
 def _write(fixed: Fixed, source: Path, out: Path) -> None:
     if has_external_data(fixed.model) and out.absolute().parent.resolve() != source.absolute().parent.resolve():
-        raise ArgumentError(
-            f"the weights of '{source}' are in other files of its folder", remedy="write the fixed model to that folder"
-        )
+        reason = f"the weights of '{source}' are in other files of its folder"
+        raise ArgumentError(reason, remedy="write the fixed model to that folder")
     out.parent.mkdir(parents=True, exist_ok=True)
     # An unchanged model is copied byte by byte: protobuf may write the same model otherwise.
     content = fixed.model.SerializeToString() if fixed.changes else read_message(source)

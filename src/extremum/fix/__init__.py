@@ -158,10 +158,8 @@ def _changes(
                 continue
             change = _change(before, site, names, target, code)
             if len(elements[before.path]) > 1 or changes.setdefault(before.path, change) != change:
-                raise SpecError(
-                    f"{before.schema} is in a function that is called with several element types",
-                    remedy="inline the function first",
-                )
+                several = f"{before.schema} is in a function that is called with several element types"
+                raise SpecError(several, remedy="inline the function first")
         except ExtremumError as error:
             if reason is not None and code == target.differs:
                 remedy = f"it stays as it is: {'; '.join(filter(None, (error.reason, error.remedy)))}"
@@ -204,10 +202,8 @@ def _require_same_meaning(before: Site, site: Site) -> None:
     versions = () if rank is None else (before.schema, site.schema)
     axes = {validate.axes(each, validate.attributes(each, before.attributes), rank or 0) for each in versions}
     if len(axes) != 1:
-        raise SpecError(
-            f"{before.schema} and {site.schema} mean different things here",
-            remedy=f"allow opset {site.schema.since - 1} with raise_opset, if it suffices",
-        )
+        reason = f"{before.schema} and {site.schema} mean different things here"
+        raise SpecError(reason, remedy=f"allow opset {site.schema.since - 1} with raise_opset, if it suffices")
 
 
 def _change(before: Site, site: Site, names: Collection[str], target: Target, code: str) -> Change:
@@ -233,10 +229,8 @@ def _change(before: Site, site: Site, names: Collection[str], target: Target, co
     if rewrite is None:
         raise SpecError(f"{target.name} takes no exact replacement of {source.schema} of {element}")
     if opset < rewrite.since:
-        raise SpecError(
-            f"{source.schema} of {element} can be rewritten from opset {rewrite.since} on",
-            remedy=f"allow opset {rewrite.since} with raise_opset, if the whole model may be raised",
-        )
+        remedy = f"allow opset {rewrite.since} with raise_opset, if the whole model may be raised"
+        raise SpecError(f"{source.schema} of {element} can be rewritten from opset {rewrite.since} on", remedy=remedy)
     prefix = f"{site.node.output[0]}/"
     while any(name.startswith(prefix) for name in names):
         prefix += "/"

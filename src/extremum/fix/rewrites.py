@@ -16,7 +16,6 @@ from extremum import dtypes, validate
 from extremum.errors import SpecError
 from extremum.graph.sites import Site
 from extremum.spec import Family
-from extremum.validate import Attributes
 
 __all__ = ["REWRITES", "Fragment", "Rewrite", "find"]
 
@@ -40,18 +39,12 @@ class Fragment:
         self._prefix = prefix
 
     @property
-    def values(self) -> Attributes:
-        """The value of every attribute of the node."""
-        return validate.attributes(self.schema, self.site.attributes, self.site.inputs)
-
-    @property
     def axis(self) -> int:
         """The attribute ``axis`` of the node."""
         if len(self.site.attributes) < len(self.site.node.attribute):
-            raise SpecError(
-                f"{self.schema} gets its axis from the call of its function", remedy="inline the function first"
-            )
-        axis = self.values["axis"]
+            reason = f"{self.schema} gets its axis from the call of its function"
+            raise SpecError(reason, remedy="inline the function first")
+        axis = self.site.accepted["axis"]
         assert isinstance(axis, int)
         return axis
 
@@ -60,10 +53,9 @@ class Fragment:
         """The axes along which the node looks."""
         rank = self.site.inputs[0].rank
         if rank is None:
-            raise SpecError(
-                f"the rank of the input of {self.schema} is not known", remedy="state the shape in the model"
-            )
-        return validate.axes(self.schema, self.values, rank)
+            reason = f"the rank of the input of {self.schema} is not known"
+            raise SpecError(reason, remedy="state the shape in the model")
+        return validate.axes(self.schema, self.site.accepted, rank)
 
     # Each of the following appends nodes and returns the name of the last one's output.
 
@@ -75,9 +67,8 @@ class Fragment:
 
     def constant(self, value: object, element: str = "int64") -> str:
         """Append a constant."""
-        return self.add(
-            "Constant", value=onnx.numpy_helper.from_array(np.array(value, dtypes.from_name(element).dtype))
-        )
+        array = np.array(value, dtypes.from_name(element).dtype)
+        return self.add("Constant", value=onnx.numpy_helper.from_array(array))
 
     def cast(self, x: str, element: str) -> str:
         """Append a Cast."""
@@ -218,14 +209,14 @@ def _indexed_element(fragment: Fragment) -> None:
         result = fragment.add("GatherElements", result, fragment.add(operator, x, axis=axis), axis=axis)
     if not axes:
         fragment.add("Identity", result)
-    elif not fragment.values["keepdims"]:
+    elif not fragment.site.accepted["keepdims"]:
         fragment.reduce("Squeeze", result, axes)
 
 
 @_rewrite("as the elements at the indices of wider ones", 11, "EX101 EX106", _TOP, [*_WIDER, "int8", "uint8", "uint64"])
 def _indexed_selection(fragment: Fragment) -> None:
     x, *k = fragment.inputs
-    if not fragment.values["sorted"]:
+    if not fragment.site.accepted["sorted"]:
         raise SpecError(f"{fragment.schema} leaves the sequence open with sorted=0", remedy="state sorted=1")
     carrier = {**_WIDER, **_CASTS}.get(fragment.element)
     fragment.like(fragment.cast(x, carrier) if carrier else fragment.flipped(x), *k)

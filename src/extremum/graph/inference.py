@@ -21,23 +21,12 @@ from typing import Any
 import onnx
 from onnx.defs import OpSchema
 
-from extremum.graph import nodes
+from extremum.graph import nodes, types
 from extremum.graph.nodes import Key, callees_first, key
-from extremum.graph.types import (
-    attribute_tensors,
-    declared_type,
-    is_small,
-    kind,
-    sound,
-    tensor_kind,
-    tensor_type,
-    type_proto,
-)
 from extremum.tensors import Dimension
 
 # Nodes that keep the promise of their schema and still end the process in onnx's inference. Random values of attributes
 # found each of them. Each is wrong by the operator's document too, so no right model loses anything.
-
 
 # Letters with at most one ellipsis for each operand, and after the arrow.
 _TERM = rb"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
@@ -70,7 +59,6 @@ def is_deadly(node: onnx.NodeProto, since: int) -> bool:
 
 # What the schema of an operator's version promises: the number and kinds of inputs, the attributes, the outputs. onnx's
 # inference assumes all of it, and a node that breaks it can end the process.
-
 
 _CONSTANTS = {"value_float": "float", "value_int": "int64", "value_string": "string"}
 _LARGEST_VERSION = 2**31 - 1
@@ -143,9 +131,9 @@ def _stated_kind(node: onnx.NodeProto) -> str | None:
     """Return the kind of tensor that the attributes of a node state."""
     for attribute in node.attribute:
         if attribute.name in ("to", "dtype") and attribute.type == onnx.AttributeProto.INT:
-            return tensor_kind(attribute.i)
+            return types.tensor_kind(attribute.i)
         if attribute.name == "value" and attribute.type == onnx.AttributeProto.TENSOR:
-            return tensor_kind(attribute.t.data_type)
+            return types.tensor_kind(attribute.t.data_type)
         if node.op_type == "Constant" and (element := _CONSTANTS.get(attribute.name.removesuffix("s"))):
             return f"tensor({element})"
     return "tensor(float)" if node.op_type == "ConstantOfShape" else None
@@ -246,7 +234,7 @@ def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto)
     """Return an inferred type with what a declaration adds to it, or None if that is nothing or contradicts it."""
     if inferred is None or inferred.WhichOneof("value") is None:
         return stated
-    ours, theirs = declared_type(inferred).shape, declared_type(stated).shape
+    ours, theirs = types.declared_type(inferred).shape, types.declared_type(stated).shape
     if inferred.tensor_type.elem_type != stated.tensor_type.elem_type or theirs is None:
         return None
     if ours is None:
@@ -255,7 +243,7 @@ def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto)
     if len(ours) != len(theirs) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
         return None
     sizes = [_size(*pair) for pair in pairs]
-    return tensor_type(stated.tensor_type.elem_type, sizes) if sizes != list(ours) else None
+    return types.tensor_type(stated.tensor_type.elem_type, sizes) if sizes != list(ours) else None
 
 
 def _size(known: Dimension, declared: Dimension) -> Dimension:
@@ -319,16 +307,16 @@ class Body:
 
     def declare(self, name: str, declared: onnx.TypeProto | str | None) -> None:
         """Declare the type of a value, or its kind, if it is known and nothing was before."""
-        declared = type_proto(declared) if isinstance(declared, str) else declared and sound(declared)
+        declared = types.type_proto(declared) if isinstance(declared, str) else declared and types.sound(declared)
         if declared is not None and self.kinds.get(name) is None:
-            self.kinds[name] = kind(declared)
+            self.kinds[name] = types.kind(declared)
             (self.outputs.get(name) or self.graph.value_info.add(name=name)).type.CopyFrom(declared)
 
     def note_types(self, values: Iterable[onnx.ValueInfoProto]) -> None:
         """Note what the model declares of values that nodes give, and declare their kinds."""
         for value in values:
             self.declared_types[value.name] = value.type
-            self.declare(self.name_of(value.name), kind(value.type))
+            self.declare(self.name_of(value.name), types.kind(value.type))
 
     def in_place(self, node: onnx.NodeProto) -> onnx.NodeProto:
         """Return a node with the attributes and the names of values that it has at this call."""
@@ -342,11 +330,11 @@ class Body:
     def declare_shapes(self, inferred: onnx.GraphProto) -> bool:
         """Add the shapes that the model declares beyond the inferred ones; return whether there are any."""
         adds = False
-        stated = {self.name_of(name): sound(stated) for name, stated in self.declared_types.items()}
-        types = {value.name: value.type for value in (*inferred.value_info, *inferred.output)} if stated else {}
+        stated = {self.name_of(name): types.sound(stated) for name, stated in self.declared_types.items()}
+        found = {value.name: value.type for value in (*inferred.value_info, *inferred.output)} if stated else {}
         for value in (*self.graph.value_info, *self.graph.output) if stated else ():
             declared = stated.get(value.name)
-            if declared and (better := with_declared_shape(types.get(value.name), declared)) is not None:
+            if declared and (better := with_declared_shape(found.get(value.name), declared)) is not None:
                 value.type.CopyFrom(better)
                 adds = True
         for entry in self.entries:
@@ -421,21 +409,21 @@ class InferenceInput:
         graph.name = "graph"
         inputs = {value.name for value in source.input}
         for value, given in zip_longest(source.input, inputs_of_graph[: len(source.input)]):
-            declared = sound(value.type) or (type_proto(given) if given else None)
+            declared = types.sound(value.type) or (types.type_proto(given) if given else None)
             graph.input.add(name=name_of(value.name), type=declared)
-            body.kinds[name_of(value.name)] = None if declared is None else kind(declared)
+            body.kinds[name_of(value.name)] = None if declared is None else types.kind(declared)
         body.outputs = {name_of(value.name): graph.output.add(name=name_of(value.name)) for value in source.output}
         body.note_types(value for value in (*source.value_info, *source.output) if value.name not in inputs)
         for tensor in source.initializer:
             name = name_of(tensor.name)
             if tensor.name not in inputs:
-                body.declare(name, tensor_type(tensor.data_type, tensor.dims))
-            if body.kinds.get(name) == tensor_kind(tensor.data_type) and is_small(tensor):
+                body.declare(name, types.tensor_type(tensor.data_type, tensor.dims))
+            if body.kinds.get(name) == types.tensor_kind(tensor.data_type) and types.is_small(tensor):
                 graph.initializer.append(tensor)
                 graph.initializer[-1].name = name
         for sparse in source.sparse_initializer:
             if sparse.values.name not in inputs:
-                body.declare(name_of(sparse.values.name), tensor_type(sparse.values.data_type, sparse.dims))
+                body.declare(name_of(sparse.values.name), types.tensor_type(sparse.values.data_type, sparse.dims))
         self._nodes(body, source.node)
         return [body.kinds.get(name_of(value.name)) for value in source.output]
 
@@ -466,7 +454,9 @@ class InferenceInput:
             and in_force is not None
             and in_force.since == promise.since
             and promise.is_kept(node, given)
-            and all(is_small(tensor) for attribute in node.attribute for tensor in attribute_tensors(attribute))
+            and all(
+                types.is_small(tensor) for attribute in node.attribute for tensor in types.attribute_tensors(attribute)
+            )
             and not is_deadly(node, promise.since)
         )
         copy = onnx.NodeProto()
@@ -487,7 +477,7 @@ class InferenceInput:
             elif visible:
                 copy.attribute.append(attribute)
             elif attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
-                body.declare(body.name_of(node.output[0]), tensor_type(attribute.t.data_type, attribute.t.dims))
+                body.declare(body.name_of(node.output[0]), types.tensor_type(attribute.t.data_type, attribute.t.dims))
         by_promise = promise.gives(node, given) if promise is not None else [None] * len(node.output)
         by_graphs = _graph_outputs(node.op_type, graph_outputs)
         return [each or next(iter(by_graphs[index : index + 1]), None) for index, each in enumerate(by_promise)]

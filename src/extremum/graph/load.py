@@ -32,7 +32,6 @@ from extremum.graph.types import attribute_tensors, copy_fields, dense, is_exter
 
 # Files that a user names. Only regular files are opened: a pipe keeps its reader waiting, and a device never ends.
 
-
 LARGEST_MESSAGE = 2**31 - 1
 """The most bytes that a protobuf message can have."""
 
@@ -82,7 +81,6 @@ def _require_regular(path: str | os.PathLike[str], status: os.stat_result) -> No
 # What is wrong with a message whatever it means: a name that is no UTF-8 (protobuf gives it as bytes, which no reader
 # of a name expects), and graphs or types that stand too deep inside each other.
 
-
 DEEPEST_GRAPH = 28
 """Graphs inside each other: protobuf reads no more than a hundred messages, which are three for each."""
 _DEEPEST_TYPE = 8
@@ -131,7 +129,6 @@ def _fields(message: Descriptor) -> list[tuple[str, bool, bool]]:
 # How large and how deep a model may be once each call of a function is replaced by its nodes. A function that calls
 # another twice doubles the nodes: 30 of them, in 2 KB, make a billion nodes, which onnx and onnxruntime write out.
 
-
 MOST_NODES = 2**18
 """Nodes that come from calls of functions, all together."""
 DEEPEST = 64
@@ -161,22 +158,16 @@ def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[Key, tuple[int, int]
             deepest = max(deepest, depth + inner_depth)
             stack.extend((graph.node, depth + 1) for _, graph in nodes.subgraphs(node))
     if deepest > DEEPEST:
-        raise ModelError(
-            f"graphs and functions of the model stand more than {DEEPEST} deep inside each other",
-            remedy="inline some of the functions",
-        )
+        reason = f"graphs and functions of the model stand more than {DEEPEST} deep inside each other"
+        raise ModelError(reason, remedy="inline some of the functions")
     if called > MOST_NODES:
-        raise ModelError(
-            f"the functions of the model make more than {MOST_NODES} nodes where they are called",
-            given=f"{called} nodes",
-            remedy="inline them, so that the model shows its size",
-        )
+        reason = f"the functions of the model make more than {MOST_NODES} nodes where they are called"
+        raise ModelError(reason, given=f"{called} nodes", remedy="inline them, so that the model shows its size")
     return own + called, deepest
 
 
 # Tensors whose content is in other files. No path may leave the folder of the model: no absolute one, none with "..",
 # none through a link. A hostile model could return the content of such a file in its answers.
-
 
 _REMEDY = "keep the data files in the folder of the model"
 
@@ -215,10 +206,8 @@ def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float
     paths = dict[str, Path]()
     for tensor in external(model):
         if folder is None:
-            raise ModelError(
-                f"the content of tensor {tensor.name!r} is in another file, and the model came without a folder",
-                remedy="give the file of the model",
-            )
+            reason = f"the content of tensor {tensor.name!r} is in another file, and the model came without a folder"
+            raise ModelError(reason, remedy="give the file of the model")
         try:
             location = _entry(tensor, "location")
             if location not in paths:

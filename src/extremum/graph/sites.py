@@ -213,8 +213,5 @@ def require_harmless(sites: Iterable[Site]) -> None:
         node = site.node
         is_split = not site.is_call and nodes.canonical(node.domain) == ONNX and node.op_type == "Split"
         if is_split and num_outputs(node) not in (0, len(node.output)):
-            raise SpecError(
-                f"Split has num_outputs={num_outputs(node)}, but {len(node.output)} outputs",
-                where=site.where,
-                remedy=f"use num_outputs={len(node.output)}",
-            )
+            reason = f"Split has num_outputs={num_outputs(node)}, but {len(node.output)} outputs"
+            raise SpecError(reason, where=site.where, remedy=f"use num_outputs={len(node.output)}")
