@@ -19,8 +19,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, product
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -29,9 +28,9 @@ from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, Mod
 
 try:
     import dask.array as da
-    from dask import config
-    from dask.base import tokenize
-    from dask.highlevelgraph import HighLevelGraph
+    from dask import config, delayed
+    from dask.core import flatten
+    from dask.layers import ArrayBlockIdDep, ArraySliceDep
 except ModuleNotFoundError as error:
     raise lacking("extremum.dask", error) from None
 
@@ -131,6 +130,10 @@ _MASK = """ A mask may be Dask's too; it is cut as `x` is.
 _OPTIONS = "axis, keepdims, select_last_index, nan_policy, where, default"
 
 
+One = TypeVar("One", covariant=True)
+Both = TypeVar("Both", covariant=True)
+
+
 class _ArgOptions(ArgKeywords, total=False):
     split_every: int | None
 
@@ -147,34 +150,19 @@ class _Elementwise(Protocol):
     def __call__(self, *arrays: Any, out: None = None, **options: Unpack[HardmaxOptions]) -> Array: ...
 
 
-class _Max(Protocol):
+class _Values(Protocol[One, Both]):
     @overload
     def __call__(
         self, x: Array, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[_ValueOptions]
-    ) -> Array: ...
+    ) -> One: ...
     @overload
     def __call__(
         self, x: Array, /, axis: Axes = None, *, return_index: Yes, **options: Unpack[_ValueOptions]
-    ) -> ValuesIndices[Array, Array]: ...
+    ) -> Both: ...
     @overload
     def __call__(
         self, x: Array, /, axis: Axes = None, *, return_index: bool, **options: Unpack[_ValueOptions]
-    ) -> Array | ValuesIndices[Array, Array]: ...
-
-
-class _MinMax(Protocol):
-    @overload
-    def __call__(
-        self, x: Array, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[_ValueOptions]
-    ) -> MinMax[Array]: ...
-    @overload
-    def __call__(
-        self, x: Array, /, axis: Axes = None, *, return_index: Yes, **options: Unpack[_ValueOptions]
-    ) -> MinMaxIndices[Array, Array]: ...
-    @overload
-    def __call__(
-        self, x: Array, /, axis: Axes = None, *, return_index: bool, **options: Unpack[_ValueOptions]
-    ) -> MinMax[Array] | MinMaxIndices[Array, Array]: ...
+    ) -> One | Both: ...
 
 
 def _plan(
@@ -225,7 +213,7 @@ argmin: _Arg = _reduction(
     """>>> extremum.dask.argmin(x, axis=0).compute()
     array([0, 1, 0])""",
 )
-max: _Max = _reduction(
+max: _Values[Array, ValuesIndices[Array, Array]] = _reduction(
     "max",
     "Largest element over any set of axes, with its index on request,",
     """>>> best = extremum.dask.max(x, axis=1, return_index=True)
@@ -233,14 +221,14 @@ max: _Max = _reduction(
     (array([5., 7.]), array([1, 0]))""",
     "dask.array.Array, or ValuesIndices of two",
 )
-min: _Max = _reduction(
+min: _Values[Array, ValuesIndices[Array, Array]] = _reduction(
     "min",
     "Smallest element over any set of axes, with its index on request,",
     """>>> extremum.dask.min(x, axis=0).compute()
     array([1., 0., 5.])""",
     "dask.array.Array, or ValuesIndices of two",
 )
-minmax: _MinMax = _reduction(
+minmax: _Values[MinMax[Array], MinMaxIndices[Array, Array]] = _reduction(
     "minmax",
     "Smallest and largest element over any set of axes, with their indices on request, in one pass,",
     """>>> low, high = extremum.dask.minmax(x)
@@ -445,15 +433,8 @@ def _require_equal(function: str, axis: int, lengths: Sequence[int]) -> None:
         )
 
 
-def _offsets(chunks: tuple[tuple[int, ...], ...]) -> list[list[int]]:
-    return [list(accumulate(sizes[:-1], initial=0)) for sizes in chunks]
-
-
 _WIDTH = 16
-"""How many parts a task merges, if nobody says otherwise: Dask's own number."""
-
-Key = tuple[Any, ...]
-Tasks = dict[Key, tuple[Any, ...]]
+"""How many parts a task merges, if nobody says otherwise: Dask's own number for indices."""
 
 
 def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tuple[Any, ...]:
@@ -463,84 +444,83 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     if not isinstance(width, int) or width < 2:
         raise ArgumentError(f"{function}: split_every={width!r} merges nothing", remedy="pass an integer above 1")
     pieces = pieces.cut(x.chunks)
-    name = f"extremum-{function}-{tokenize(x.name, None if where is None else where.name, pieces, width)}"
-    types = pieces.types
-    tasks = dict(_tasks(pieces, x, where, width, name, several=len(types) > 1))
-    graph = HighLevelGraph.from_collections(name, tasks, dependencies=[x] if where is None else [x, where])
-    chunks = pieces.along(x.chunks, (pieces.length,))
+    types, is_flat = pieces.types, None in pieces.result_axes
+    rank = 0 if is_flat else len(pieces.result_axes)
+    found = da.reduction(
+        _blockwise(partial(_part, pieces, _matched_axes(x, where)), x, where, x.dtype, with_place=True),
+        chunk=_as_it_is,
+        combine=partial(_merge, pieces),
+        aggregate=partial(_finish, pieces),
+        axis=pieces.axes,
+        keepdims=pieces.call.keepdims and not is_flat,
+        dtype=types[0],
+        split_every=width,
+        name=f"extremum-{function}",
+        concatenate=False,
+        output_size=pieces.length,
+        meta=_meta(rank, types[0]),
+    )
     if not types[1:]:
-        return (_array(graph, name, chunks, types[0]),)
-    return tuple(_pick(graph, name, at, chunks, dtype) for at, dtype in enumerate(types))
+        return (found,)
+    shape = {0: pieces.length} if is_flat else {}
+    return tuple(_pick(found, at, tuple(range(rank)), shape, dtype) for at, dtype in enumerate(types))
 
 
-def _tasks(
-    pieces: Pieces, x: Any, where: Any, width: int, name: str, several: bool
-) -> Iterator[tuple[Key, tuple[Any, ...]]]:
-    """Yield the tasks: for each chunk of the result those of the chunks that it is of, and those above them."""
-    rank, axes = x.ndim, set(pieces.axes)
-    starts, unknown = _offsets(x.chunks), _unknown_axes(x)
-    blocks = [range(count) for count in x.numblocks]
-    within = [blocks[axis] if axis in axes else (0,) for axis in range(rank)]
-    matched = _matched_axes(x, where)
-    for place in product(*((0,) if axis in axes else blocks[axis] for axis in range(rank))):
-        key = (name, *pieces.along(place, 0))
-        begin = [0 if axis in unknown else starts[axis][at] for axis, at in enumerate(place)]
-        origin = pieces.along(begin, 0)
-        block = f"chunk {key[1:]} of the result, from whose start the slice is counted" if unknown else None
-        parts: list[Key] = []
-        for step in product(*within):
-            at = tuple(map(operator.add, place, step))
-            offset = tuple(start[number] for start, number in zip(starts, at, strict=True))
-            parts.append((f"{name}-part", 0, *at))
-            mask = None if where is None else (where.name, *map(operator.mod, at[rank - where.ndim :], where.numblocks))
-            yield parts[-1], (_part, pieces, (x.name, *at), offset, mask, matched)
-        level = 0
-        while len(parts) > width:
-            level += 1
-            groups = [parts[start : start + width] for start in range(0, len(parts), width)]
-            parts = [(f"{name}-part", level, *group[0][2:]) for group in groups]
-            yield from ((part, (_merge, pieces, group)) for part, group in zip(parts, groups, strict=True))
-        yield key, (_finish, pieces, parts, origin, several, block)
+def _blockwise(kernel: Any, x: Any, where: Any, dtype: np.dtype[Any], *, with_place: bool = False) -> Any:
+    """Return what a function makes of each chunk and its mask, and perhaps of the chunk's number and slices."""
+    axes = tuple(range(x.ndim))
+    deps = (ArrayBlockIdDep(x.chunks), axes, ArraySliceDep(x.chunks), axes) if with_place else ()
+    mask = () if where is None else (where, axes[x.ndim - where.ndim :])
+    options = {"token": "extremum-chunk", "align_arrays": False, "dtype": dtype, "meta": _meta(x.ndim, dtype)}
+    return da.blockwise(kernel, axes, *deps, x, axes, *mask, **options)
 
 
-def _part(pieces: Pieces, block: Any, offset: tuple[int, ...], where: Any, matched: Sequence[int]) -> Part:
+Sent = tuple[tuple[int, ...], tuple[float, ...], Part]
+"""A part as it travels: the number and the start, NaN where unknown, of the first chunk that it is of."""
+
+
+def _as_it_is(part: Any, axis: Any, keepdims: bool) -> Any:
+    return part
+
+
+def _part(
+    pieces: Pieces, matched: Sequence[int], number: Any, place: tuple[slice, ...], block: Any, where: Any = None
+) -> Sent:
     _require_equal_chunks(pieces.call.function, matched, block, where)
+    start = tuple(each.start for each in place)
     with share():
-        return pieces.part(as_operand(block), offset, where)
+        return number, start, pieces.part(as_operand(block), start, where)
 
 
-def _merge(pieces: Pieces, parts: list[Part]) -> Part:
+def _merge(pieces: Pieces, several: Any, axis: Any, keepdims: bool) -> Sent:
+    numbers, starts, parts = zip(*flatten([several], container=list), strict=True)
     with share():
-        return pieces.merge(parts)
+        return numbers[0], starts[0], pieces.merge(parts)
 
 
-def _finish(pieces: Pieces, parts: list[Part], origin: tuple[int, ...], several: bool, block: str | None) -> Any:
+def _finish(pieces: Pieces, several: Any, axis: Any, keepdims: bool) -> Any:
+    numbers, starts, parts = zip(*flatten([several], container=list), strict=True)
+    origin = pieces.along([0 if math.isnan(start) else start for start in starts[0]], 0)
     try:
         with share():
             results = pieces.finish(parts, origin)
     except ExtremumError as error:
-        raise error if block is None else error.with_context(where=block) from None
-    return results if several else results[0]
+        if not any(map(math.isnan, pieces.shape)):
+            raise
+        where = f"chunk {pieces.along(numbers[0], 0)} of the result, from whose start the slice is counted"
+        raise error.with_context(where=where) from None
+    return results if results[1:] else results[0]
 
 
 def _meta(rank: int, dtype: Any) -> Any:
     return np.empty((0,) * rank, dtype)
 
 
-def _array(graph: HighLevelGraph, name: str, chunks: Any, dtype: np.dtype[Any]) -> Any:
-    return da.Array(graph, name, chunks, meta=_meta(len(chunks), dtype))
-
-
-def _pick(
-    graph: HighLevelGraph, name: str, number: int, chunks: Any, dtype: np.dtype[Any], axis: int | None = None
-) -> Any:
-    """Return one result of tasks that have several: a task for each chunk, or for each along an axis."""
-    own, tasks = f"{name}-{number}", {}
-    for place in product(*(range(len(sizes)) for sizes in chunks)):
-        key = (name, *place) if axis is None else (name, place[axis])
-        tasks[(own, *place)] = (operator.getitem, key, number)
-    whole = HighLevelGraph({**graph.layers, own: tasks}, {**graph.dependencies, own: {name}})
-    return _array(whole, own, chunks, dtype)
+def _pick(several: Any, number: int, axes: tuple[int, ...], new: dict[int, int], dtype: np.dtype[Any]) -> Any:
+    """Return one result of tasks that have several, with which of its axes are theirs and the lengths of the others."""
+    rank = len(axes) + len(new)
+    options = {"new_axes": new, "token": "extremum-result", "dtype": dtype, "meta": _meta(rank, dtype)}
+    return da.blockwise(operator.itemgetter(number), range(rank), several, axes, **options)
 
 
 def _hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any:
@@ -551,27 +531,20 @@ def _hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any
     dtype = np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("=")
     # An error about NaN names a slice, which only the other way knows in the whole.
     if pieces.call.nan_policy != "raise" and all(x.numblocks[axis] == 1 for axis in pieces.axes):
-        places = tuple(range(x.ndim))
-        masks = () if where is None else (where, places[x.ndim - where.ndim :])
         kernel = partial(_whole, pieces.axes, pieces.call.nan_policy, _matched_axes(x, where))
-        options = {"token": "extremum-hardmax", "align_arrays": False, "dtype": dtype, "meta": _meta(x.ndim, dtype)}
-        return da.blockwise(kernel, places, x, places, *masks, **options)
+        return _blockwise(kernel, x, where, dtype)
     (indices,) = _reduce(pieces, x, where, split_every)
-    name = f"extremum-ones-{tokenize(indices.name, x.chunks)}"
-    starts, tasks = _offsets(x.chunks), {}
-    for place in product(*map(range, x.numblocks)):
-        slices = (0 if axis in pieces.axes else at for axis, at in enumerate(place))
-        offset = tuple(start[at] for start, at in zip(starts, place, strict=True))
-        lengths = {axis: x.chunks[axis][place[axis]] for axis in pieces.axes}
-        tasks[(name, *place)] = (_ones, (indices.name, *slices), x.shape, offset, lengths, dtype)
-    graph = HighLevelGraph.from_collections(name, tasks, dependencies=[indices])
-    return _array(graph, name, x.chunks, dtype)
+    axes = tuple(range(x.ndim))
+    kernel = partial(_ones, pieces.axes, x.shape, dtype)
+    options = {"token": "extremum-ones", "align_arrays": False, "dtype": dtype, "meta": _meta(x.ndim, dtype)}
+    return da.blockwise(kernel, axes, ArraySliceDep(x.chunks), axes, indices, axes, **options)
 
 
-def _ones(indices: Any, whole: Any, offset: Any, lengths: dict[int, int], dtype: np.dtype[Any]) -> Any:
+def _ones(axes: tuple[int, ...], whole: Any, dtype: np.dtype[Any], place: tuple[slice, ...], indices: Any) -> Any:
     # The other lengths are those of the indices: their sizes may be unknown before.
+    lengths = {axis: place[axis].stop - place[axis].start for axis in axes}
     shape = tuple(lengths.get(axis, length) for axis, length in enumerate(indices.shape))
-    return reductions.ones(indices, tuple(lengths), whole, offset, shape, dtype)
+    return reductions.ones(indices, axes, whole, tuple(each.start for each in place), shape, dtype)
 
 
 def _whole(axes: tuple[int, ...], nan_policy: str, matched: Sequence[int], block: Any, where: Any = None) -> Any:
@@ -712,25 +685,15 @@ def run(
     _require_known("run", array, set(range(array.ndim)) - {axis})
     source = _Source.of(model)
     found = outputs(source.prepared(), array.shape, array.dtype, axis, array.chunks[axis], output)
-    name = f"extremum-run-{tokenize(source.digest, array.name, axis)}"
     # One node for all chunks: a process is sent the model once.
-    tasks: dict[Any, Any] = {f"{name}-model": source}
-    for at in range(array.numblocks[axis]):
-        place = (at if each == axis else 0 for each in range(array.ndim))
-        tasks[name, at] = (_run, f"{name}-model", (array.name, *place))
-    graph = HighLevelGraph.from_collections(name, tasks, dependencies=[array])
-    results = tuple(
-        _pick(
-            graph,
-            name,
-            each.number,
-            tuple(array.chunks[axis] if at == each.batch else (length,) for at, length in enumerate(each.shape)),
-            each.dtype,
-            each.batch,
-        )
-        for each in found
-    )
-    return results if results[1:] else results[0]
+    model = delayed(source, name=f"extremum-model-{source.digest}", traverse=False)
+    options = {"token": "extremum-run", "dtype": array.dtype, "meta": _meta(1, array.dtype)}
+    several = da.blockwise(_run, (axis,), model, None, array, range(array.ndim), **options)
+    results = []
+    for each in found:
+        new = {at: length for at, length in enumerate(each.shape) if at != each.batch}
+        results.append(_pick(several, each.number, (each.batch,), new, each.dtype))
+    return tuple(results) if results[1:] else results[0]
 
 
 def _along(array: Any, axis: int) -> int:
@@ -794,6 +757,9 @@ def _keep(digest: str, prepared: PreparedModel) -> None:
 
 
 def _run(source: _Source, block: Any) -> tuple[Any, ...]:
+    # A list of one for each axis of one chunk.
+    while isinstance(block, list):
+        (block,) = block
     with share():
         # Text is of objects, whoever ran the model: chunks of fixed width would differ in their types.
         return tuple(x.astype(object) if _is_text(x) else x for x in source.prepared().run([block]))

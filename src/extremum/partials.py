@@ -85,9 +85,7 @@ class Pieces:
 
     def cut(self, chunks: Sequence[Sequence[float]]) -> Pieces:
         """Return the call about pieces of these lengths along each axis, whose parts come in row-major sequence."""
-        several = [axis for axis in self.axes if len(chunks[axis]) > 1]
-        before = [axis for axis in self.axes if several and axis < several[-1]]
-        return replace(self, is_ordered=all(length == 1 for axis in before for length in chunks[axis]))
+        return replace(self, is_ordered=sum(len(chunks[axis]) > 1 for axis in self.axes) < 2)
 
     @property
     def result_axes(self) -> tuple[int | None, ...]:
