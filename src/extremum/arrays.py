@@ -256,17 +256,6 @@ def _not_available(x: Any) -> int:
     return 0 if all(isinstance(dtype, np.dtype) for dtype in dtypes) else int(np.count_nonzero(np.asarray(isna())))
 
 
-def common_type(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any] | None:
-    """Return NumPy's common type of some types in this machine's byte order; None where they do not compare."""
-    # NumPy has a common type for times beside durations, and for durations beside numbers.
-    if len({dtype.kind if dtype.kind in "mM" else "" for dtype in dtypes}) > 1:
-        return None
-    try:
-        return np.result_type(*dtypes).newbyteorder("=")
-    except (OverflowError, TypeError):
-        return None
-
-
 def first_lost(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
     """Return an element of `array` that a common type does not hold exactly, or None."""
     own, times = array.dtype, array.dtype.kind in "mM"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from extremum import _native
 from extremum.arrays import FILL, FILL_MASKED, as_element, as_result, class_name, first_lost, refuse_own_rules, takes
-from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
+from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Operand, as_operand, common_library, frontend
 from extremum.reductions import as_mask, nan, require_policy, write_out
 
@@ -50,8 +50,6 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
     dtype = _result_type(function, [each.array.dtype for each in several], numbers)
     _require_same_times(several, dtype, out)
     arrays = [others[at].array if at in others else as_element(x, dtype) for at, x in enumerate(operands)]
-    if out is not None and not isinstance(out, np.ndarray):
-        raise ArgumentTypeError(f"out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
     if where is not None:
         where = as_mask(function, where)
         shape = broadcast_shape(function, [each.shape for each in arrays])
@@ -96,8 +94,8 @@ def _elements(x: object) -> Operand:
 
 def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any]) -> np.dtype[Any]:
     """Return NumPy's common type of some arrays and Python numbers, which take the type of the arrays if they can."""
-    times = {dtype.kind for dtype in dtypes if dtype.kind in "mM"}
-    if times and (numbers or {dtype.kind for dtype in dtypes} != times or len(times) > 1):
+    kinds = {dtype.kind for dtype in dtypes}
+    if kinds & {"m", "M"} and (numbers or len(kinds) > 1):
         words = [str(dtype) for dtype in dict.fromkeys(dtypes)] + [type(number).__name__ for number in numbers]
         raise ElementTypeError(
             f"{function}: times compare with times of their kind, not {' with '.join(words)}",

@@ -66,8 +66,7 @@ def _selected(
     if shape is None:
         return None
     (axis,) = validate.axes(schema, values, len(shape)) if axes is None else axes
-    k = None if values["k"] is validate.UNKNOWN else validate.count(schema, values)
-    size = shape[axis]
+    size, k = shape[axis], values["k"] if isinstance(values["k"], int) else None
     if k is not None and isinstance(size, int) and k > size:
         reason = f"{schema} takes {k} elements along axis {axis} of its input, which has {size}"
         raise SpecError(reason, remedy=f"use a k in [0, {size}]")

@@ -22,7 +22,6 @@ from extremum.arrays import (
     FILL,
     as_array,
     as_result,
-    common_type,
     first_lost,
     is_numpy_masked,
     not_there,
@@ -376,17 +375,17 @@ def _column_wrap(
 def _dtype(table: Table, columns: list[Operand]) -> np.dtype[Any]:
     if not columns:
         return np.dtype(np.float64)
-    first, dtype = columns[0], common_type([each.array.dtype for each in columns])
+    first = columns[0]
     for name, each in zip(table.names, columns, strict=True):
-        if each.zone != first.zone or common_type([first.array.dtype, each.array.dtype]) is None:
+        kinds = {x.array.dtype.kind if x.array.dtype.kind in "mM" else "" for x in (first, each)}
+        # (NumPy has a common type for times beside durations, and for durations beside numbers.)
+        if each.zone != first.zone or len(kinds) > 1:
             raise ElementTypeError(
                 f"columns {table.names[0]!r} and {name!r} do not compare: {_type(first)} beside {_type(each)}",
                 given=_types(table, columns),
                 remedy=_REMEDY,
             )
-    # (The types of tables have a common one where each two of them do.)
-    assert dtype is not None
-    return dtype
+    return np.result_type(*(each.array.dtype for each in columns)).newbyteorder("=")
 
 
 def _type(x: Operand) -> str:

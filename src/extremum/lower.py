@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from extremum import validate
+from extremum.errors import SpecError
 from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie, TopK
 from extremum.spec import Family, OperatorVersion
 from extremum.validate import Attributes
@@ -35,7 +36,13 @@ def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str
         case Family.LARGEST | Family.SMALLEST:
             return Reduce(order, axes, keepdims, Tie.FIRST, schema.identity)
         case Family.TOP:
+            k = values["k"]
+            if not isinstance(k, int):
+                raise SpecError(
+                    f"the k of {schema} is not known before the model runs",
+                    remedy="give it as an initializer or a Constant",
+                )
             # The direction of DirectML is that of the values: increasing wants the smallest.
             largest = values.get("largest", values.get("axis_direction", 1))
             order = Order.MAX if largest else Order.MIN
-            return TopK(order, axes[0], validate.count(schema, values), values.get("sorted", 1) == 1)
+            return TopK(order, axes[0], k, values.get("sorted", 1) == 1)

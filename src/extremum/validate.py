@@ -118,17 +118,6 @@ def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, .
     return tuple(range(chosen[0], rank)) if schema.coerced else chosen
 
 
-def count(schema: OperatorVersion, values: Attributes) -> int:
-    """Return how many elements a selection takes of each row."""
-    k = values["k"]
-    if not isinstance(k, int):
-        raise SpecError(
-            f"the k of {schema} is not known before the model runs",
-            remedy="give it as an initializer or a Constant",
-        )
-    return k
-
-
 def _axis(schema: OperatorVersion, attribute: Attribute, axis: int, rank: int) -> int:
     least = 0 if attribute.range is AttributeRange.AXIS_UNSIGNED else -rank
     if least <= axis < rank:
