@@ -89,13 +89,13 @@ functions! {
     /// How many inputs are described: any number of one kind are described as one.
     input_count(table: *const OrtCustomOp) -> usize {
         let operator = (*table.cast::<Registration>()).operator;
-        if operator.takes_any() { 1 } else { operator.inputs.0 }
+        if operator.takes_any() { 1 } else { operator.inputs().0 }
     }
     output_type(table: *const OrtCustomOp, index: usize) -> Number {
         let Registration { operator, number, .. } = &*table.cast();
         operator.output(index, *number)
     }
-    output_count(table: *const OrtCustomOp) -> usize { (*table.cast::<Registration>()).operator.outputs }
+    output_count(table: *const OrtCustomOp) -> usize { (*table.cast::<Registration>()).operator.outputs() }
     yes(_table: *const OrtCustomOp) -> c_int { 1 }
     input_characteristic(table: *const OrtCustomOp, index: usize) -> Characteristic {
         match (*table.cast::<Registration>()).operator {
@@ -152,10 +152,10 @@ impl Kernel {
         let (mut inputs, mut outputs) = (0, 0);
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
         call!(api, KernelInfo_GetOutputCount(info, &raw mut outputs));
-        let (most, takes) = operator.inputs;
-        if !(1..=most).contains(&inputs) || outputs != operator.outputs {
+        let (most, takes) = operator.inputs();
+        if !(1..=most).contains(&inputs) || outputs != operator.outputs() {
             let reason = format!("the node has {inputs} inputs and {outputs} outputs");
-            let has = if operator.outputs == 1 { "one output" } else { "two outputs" };
+            let has = if operator.outputs() == 1 { "one output" } else { "two outputs" };
             return refuse(reason, format!("the operator {takes} and has {has}"));
         }
         Ok(Self { registration, node, inputs, outputs_fit: AtomicBool::new(false), sharing: Sharing::default() })
@@ -172,11 +172,11 @@ impl Kernel {
         let (mut outputs, mut wanted): (SmallVec<[*mut u8; 2]>, _) = (SmallVec::new(), false);
         // The memory of an output that nobody wants, where another is wanted.
         let mut spare = Vec::<u64>::new();
-        for index in 0..operator.outputs {
+        for index in 0..operator.outputs() {
             let (mut value, mut data) = (ptr::null_mut(), ptr::null_mut());
             call!(api, KernelContext_GetOutput(context, index, shape.as_ptr(), shape.len(), &raw mut value));
             if value.is_null() {
-                let elements = if operator.outputs > 1 { shape.iter().product::<i64>() as usize } else { 0 };
+                let elements = if operator.outputs() > 1 { shape.iter().product::<i64>() as usize } else { 0 };
                 spare.resize(elements, 0);
                 outputs.push(spare.as_mut_ptr().cast());
                 continue;
@@ -297,7 +297,7 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         call!(api, ShapeInferContext_SetOutputTypeShape(context, index, info));
         Ok(())
     };
-    let told = (0..operator.outputs).try_for_each(&mut tell);
+    let told = (0..operator.outputs()).try_for_each(&mut tell);
     // It is ours, and this is its only release.
     ((*api.table).ReleaseTensorTypeAndShapeInfo)(info);
     told

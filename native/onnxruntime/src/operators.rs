@@ -20,13 +20,9 @@ use std::{mem, ptr};
 
 /// A core operation as an operator of ONNX Runtime.
 pub struct Operator {
+    operation: Operation,
     pub name: &'static CStr,
     pub attributes: &'static [&'static CStr],
-    /// The most inputs that a node may have, and what it takes, as a message says it.
-    pub inputs: (usize, &'static str),
-    /// How many outputs it has; the second holds indices.
-    pub outputs: usize,
-    operation: Operation,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,45 +34,38 @@ enum Operation {
     TopK,
 }
 
+const fn operator(operation: Operation, name: &'static CStr, attributes: &'static [&'static CStr]) -> Operator {
+    Operator { operation, name, attributes }
+}
+
 pub static OPERATORS: [Operator; 5] = [
-    Operator {
-        name: c"ArgReduce",
-        attributes: &[c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index"],
-        inputs: (1, "takes one input"),
-        outputs: 1,
-        operation: Operation::ArgReduce,
-    },
-    Operator {
-        name: c"OneHot",
-        attributes: &[c"axes", c"axis", c"to_last"],
-        inputs: (1, "takes one input"),
-        outputs: 1,
-        operation: Operation::OneHot,
-    },
-    Operator {
-        name: c"Reduce",
-        attributes: &[c"order", c"axes", c"keepdims", c"noop_with_empty_axes", c"identity"],
-        inputs: (2, "takes one input and a list of axes"),
-        outputs: 1,
-        operation: Operation::Reduce,
-    },
-    Operator {
-        name: c"Extremum",
-        attributes: &[c"order", c"broadcast"],
-        inputs: (usize::MAX, "takes inputs"),
-        outputs: 1,
-        operation: Operation::Extremum,
-    },
-    Operator {
-        name: c"TopK",
-        attributes: &[c"axis", c"k", c"largest", c"sorted"],
-        inputs: (2, "takes one input and k"),
-        outputs: 2,
-        operation: Operation::TopK,
-    },
+    operator(
+        Operation::ArgReduce,
+        c"ArgReduce",
+        &[c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index"],
+    ),
+    operator(Operation::OneHot, c"OneHot", &[c"axes", c"axis", c"to_last"]),
+    operator(Operation::Reduce, c"Reduce", &[c"order", c"axes", c"keepdims", c"noop_with_empty_axes", c"identity"]),
+    operator(Operation::Extremum, c"Extremum", &[c"order", c"broadcast"]),
+    operator(Operation::TopK, c"TopK", &[c"axis", c"k", c"largest", c"sorted"]),
 ];
 
 impl Operator {
+    /// The most inputs that a node may have, and what it takes, as a message says it.
+    pub fn inputs(&self) -> (usize, &'static str) {
+        match self.operation {
+            Operation::ArgReduce | Operation::OneHot => (1, "takes one input"),
+            Operation::Reduce => (2, "takes one input and a list of axes"),
+            Operation::Extremum => (usize::MAX, "takes inputs"),
+            Operation::TopK => (2, "takes one input and k"),
+        }
+    }
+
+    /// How many outputs it has; the second holds indices.
+    pub fn outputs(&self) -> usize {
+        if self.operation == Operation::TopK { 2 } else { 1 }
+    }
+
     /// The element type of an output for inputs of an element type. ONNX Runtime infers it from that alone: an attribute
     /// cannot choose the type of indices.
     pub fn output(&self, index: usize, input: Number) -> Number {
@@ -269,6 +258,10 @@ impl Node {
 
     /// The shape that all inputs are broadcast to.
     fn joint(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
+        // As far as their sizes are known.
+        let differ = |one: &[i64], two: &[i64]| {
+            one.len() != two.len() || one.iter().zip(two).any(|(&a, &b)| a >= 0 && b >= 0 && a != b)
+        };
         if !self.broadcast && inputs.iter().any(|input| differ(&input.shape, &inputs[0].shape)) {
             return refuse("the operands differ in shape", "give operands of one shape, or set broadcast=1");
         }
@@ -376,11 +369,6 @@ fn chosen(axes: &[i64], rank: usize) -> Result<PerAxis<bool>> {
         }
     }
     Ok(chosen)
-}
-
-/// Whether two shapes differ, as far as their sizes are known.
-fn differ(one: &[i64], two: &[i64]) -> bool {
-    one.len() != two.len() || one.iter().zip(two).any(|(&a, &b)| a >= 0 && b >= 0 && a != b)
 }
 
 /// The size that two of one dimension broadcast to, if they do.

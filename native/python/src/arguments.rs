@@ -175,22 +175,34 @@ impl Given<'_> {
     /// Reads a flag, false where it is left out; what is no flag is refused.
     #[inline(always)]
     pub fn flag(self, name: &str, function: &str) -> PyResult<bool> {
-        static FLAG: Function = Function::new("flag");
-        let Some(given) = self.0 else { return Ok(false) };
-        match given.cast::<PyBool>() {
-            Ok(flag) => Ok(flag.is_true()),
-            Err(_) => FLAG.call(given.py(), (function, name, &given))?.extract(),
+        match &self.0 {
+            None => Ok(false),
+            Some(given) => flag(given, name, function),
         }
+    }
+}
+
+fn flag(given: &Bound<'_, PyAny>, name: &str, function: &str) -> PyResult<bool> {
+    static FLAG: Function = Function::new("flag");
+    match given.cast::<PyBool>() {
+        Ok(flag) => Ok(flag.is_true()),
+        Err(_) => FLAG.call(given.py(), (function, name, given))?.extract(),
     }
 }
 
 /// What the word for what is done about NaN leaves out; None where it says something else, which the Python side knows.
 #[inline]
 pub fn omitted(nan_policy: Option<&Bound<'_, PyAny>>) -> Option<Omit> {
-    let Some(word) = nan_policy else { return Some(Omit::Nothing) };
-    match word.cast_exact::<PyString>().ok()?.to_str().ok()? {
+    let Some(policy) = nan_policy else { return Some(Omit::Nothing) };
+    match word(policy)? {
         "propagate" => Some(Omit::Nothing),
         "omit" => Some(Omit::Nan),
         _ => None,
     }
+}
+
+/// The text of a word; None where it is of another class.
+#[inline]
+pub fn word<'a>(word: &'a Bound<'_, PyAny>) -> Option<&'a str> {
+    word.cast_exact::<PyString>().ok()?.to_str().ok()
 }

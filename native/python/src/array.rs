@@ -338,12 +338,12 @@ impl<'py> Output<'py> {
     }
 }
 
-/// Whether no two elements share memory: mostly, each axis steps over all that the axes inside it span, or those outside it.
+/// Whether no two elements share memory: mostly, each axis steps over all that the axes inside it span.
 #[inline]
 fn is_apart(out: &Array<'_>) -> bool {
     let axes = out.shape.iter().zip(&out.strides).map(|(&len, &stride)| (len, stride.unsigned_abs()));
     let size = out.element().size();
-    out.shape.contains(&0) || steps_over(axes.clone().rev(), size) || steps_over(axes, size) || !collide(out)
+    out.shape.contains(&0) || steps_over(axes.clone().rev(), size) || !collide(axes, size)
 }
 
 /// Whether each axis steps over what the ones before it span, the first over an element.
@@ -358,11 +358,15 @@ fn steps_over(axes: impl Iterator<Item = (usize, usize)>, mut span: usize) -> bo
 
 /// Whether two elements share a byte: then some steps along axes lead from one to the other, the longest ones forwards.
 #[cold]
-fn collide(out: &Array<'_>) -> bool {
-    let axes = out.shape.iter().zip(&out.strides).map(|(&len, stride)| (len as isize - 1, stride.saturating_abs()));
-    let mut axes: PerAxis<(isize, isize)> = axes.filter(|&(steps, _)| steps > 0).collect();
+#[inline(never)]
+fn collide(axes: impl Iterator<Item = (usize, usize)> + Clone, size: usize) -> bool {
+    if steps_over(axes.clone(), size) {
+        return false;
+    }
+    let axes = axes.filter(|&(len, _)| len > 1).map(|(len, stride)| (len as isize - 1, stride as isize));
+    let mut axes: PerAxis<(isize, isize)> = axes.collect();
     sort(&mut axes, |&(_, stride)| stride);
-    let (mut reach, mut tries) = (out.element().size() as isize - 1, TRIES);
+    let (mut reach, mut tries) = (size as isize - 1, TRIES);
     axes.iter().enumerate().any(|(at, &(steps, stride))| {
         let meets = |step| come_near(&axes[..at], reach, step * stride, &mut tries);
         // (No memory is so long that a sum would not fit.)

@@ -3,6 +3,8 @@
 //! One call crosses from Python, whatever the element type. Everything that is not on the way of a call that
 //! succeeds (converting foreign arrays, wording errors) is done by the Python side of the package.
 
+#![allow(clippy::too_many_arguments, reason = "functions of Python have as many")]
+
 mod arguments;
 mod array;
 mod elementwise;

@@ -19,7 +19,7 @@ use std::{ptr, slice};
 /// indices, or None in their place: scalars in place of arrays without dimensions. The type of the indices has to hold them.
 #[pyfunction]
 #[pyo3(signature = (x, axis, *, function, largest, keepdims, select_last_index, omit, times, r#where, values, index))]
-#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+#[allow(clippy::type_complexity)]
 pub fn reduce<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
@@ -123,7 +123,6 @@ impl Reduction<'_> {
     /// Reduces a plain array; returns the number of slices in which no element takes part, whose index is -1, too. None where
     /// the array is none, or the mask is not one of bool in its shape; and, for a result that is `complete` but for the index of those
     /// slices, where there is no such index, there are no elements, or the indices do not fit their type.
-    #[allow(clippy::too_many_arguments)]
     fn select<'py>(
         &self,
         x: &Bound<'py, PyAny>,
@@ -270,7 +269,6 @@ macro_rules! reduction {
             signature = (x, /, axis=None, *, $($flag=Given::NOT,)* $($keyword=None,)*),
             text_signature = $text
         )]
-        #[allow(clippy::too_many_arguments)]
         pub fn $function<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,

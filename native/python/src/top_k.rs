@@ -1,13 +1,13 @@
 //! `top_k`, and the operation that it is made of.
 
-use crate::arguments::{Axes, Given, INT64, is_number, omitted};
+use crate::arguments::{Axes, Given, INT64, is_number, omitted, word};
 use crate::array::{Array, Ndarray, settled};
 use crate::interpreter::{ARGUMENT, Function, detached, error};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Omit, TopK, top_k as find};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString, PyTuple};
+use pyo3::types::{PyBool, PyTuple};
 
 /// What is wanted along an axis.
 struct Wanted {
@@ -26,7 +26,6 @@ type Found<'py> = [Ndarray<'py>; 2];
 /// `k` is at most the length of the axis. NaN comes before every number or after; of `times` the smallest integer does, too.
 #[pyfunction]
 #[pyo3(signature = (x, k, axis, *, function, largest, sorted, nan_first, times=false))]
-#[allow(clippy::too_many_arguments)]
 pub fn top_k_plain<'py>(
     x: &Bound<'py, PyAny>,
     k: usize,
@@ -141,7 +140,6 @@ impl Wanted {
     signature = (x, /, k, axis=Given::NOT, *, mode=None, sorted=None, nan_policy=None),
     text_signature = "(x, /, k, axis=-1, *, mode='largest', sorted=True, nan_policy='propagate')"
 )]
-#[allow(clippy::too_many_arguments)]
 pub fn top_k<'py>(
     x: &Bound<'py, PyAny>,
     k: &Bound<'py, PyAny>,
@@ -156,13 +154,10 @@ pub fn top_k<'py>(
     let (default, axis) = (axis.0.is_none().then_some(-1), axis.0.filter(|axis| !axis.is_none()));
     let usual = || {
         let k = is_number(k).then(|| k.extract().ok()).flatten()?;
-        let largest = match mode {
-            None => true,
-            Some(mode) => match mode.cast_exact::<PyString>().ok()?.to_str().ok()? {
-                "largest" => true,
-                "smallest" => false,
-                _ => return None,
-            },
+        let largest = match mode.map_or(Some("largest"), word)? {
+            "largest" => true,
+            "smallest" => false,
+            _ => return None,
         };
         let sorted = sorted.map_or(Some(true), |sorted| Some(sorted.cast::<PyBool>().ok()?.is_true()))?;
         let nan_first = omitted(nan_policy)? == Omit::Nothing;
