@@ -50,7 +50,6 @@ impl Attributes {
         Err(Failure::new(format!("attribute '{name}' is not {wanted}"), format!("give it as {wanted}")).given(|| given))
     }
 
-    /// An integer.
     pub fn int(&self, name: &CStr) -> Result<Option<i64>> {
         self.read(name, "an integer", |value| if let Value::Int(value) = value { Some(*value) } else { None })
     }

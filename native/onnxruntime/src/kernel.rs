@@ -143,7 +143,6 @@ struct Kernel {
 }
 
 impl Kernel {
-    /// Makes the kernel of the node that `info` describes.
     unsafe fn new(registration: &'static Registration, info: *const OrtKernelInfo) -> Result<Self> {
         let &Registration { api, operator, .. } = registration;
         let attributes = Attributes::new(api, Source::Kernel(info));
@@ -161,7 +160,6 @@ impl Kernel {
         Ok(Self { registration, node, inputs, outputs_fit: AtomicBool::new(false), sharing: Sharing::default() })
     }
 
-    /// Runs the kernel on the inputs of one call.
     unsafe fn run(&self, context: *mut OrtKernelContext) -> Result<()> {
         let &Registration { api, operator, number, element, .. } = self.registration;
         let mut inputs: SmallVec<[Input; 2]> = SmallVec::new();

@@ -1,7 +1,7 @@
 //! Arguments that are not arrays: axes, the type of the indices, flags, words.
 
 use crate::array::{Array, Elements, Ndarray, describe, element_type, elements_of};
-use crate::interpreter::Function;
+use crate::interpreter::{Object, python};
 use extremum_kernels::{ElementType, Omit};
 use numpy::PyArrayDescr;
 use numpy::npyffi::{NpyTypes, get_type_object};
@@ -13,28 +13,23 @@ use std::ptr;
 /// What stands for an axis argument that cannot be read again as it is: an integer or a tuple of integers. May run Python code.
 // A result that is returned goes through memory in pieces, and is waited for: a tenth of the time of a small call.
 #[inline(always)]
-pub fn settle<'py>(
-    axis: Option<&Bound<'py, PyAny>>,
-    array: &Ndarray<'py>,
-    function: &str,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    static INTEGERS: Function = Function::new("integers");
+pub fn settle<'py>(axis: Option<&Object<'py>>, array: &Ndarray<'py>, function: &str) -> PyResult<Option<Object<'py>>> {
     let open = axis.filter(|axis| !is_settled(axis));
     open.map(|axis| match axis.cast_exact::<PyList>().map(PyListMethods::to_tuple) {
         Ok(axes) if is_settled(&axes) => Ok(axes.into_any()),
-        _ => INTEGERS.call(axis.py(), (function, axis, array)),
+        _ => python!("integers").call(axis.py(), (function, axis, array)),
     })
     .transpose()
 }
 
 #[inline]
-fn is_settled(axis: &Bound<'_, PyAny>) -> bool {
+fn is_settled(axis: &Object<'_>) -> bool {
     is_number(axis) || axis.cast::<PyTuple>().is_ok_and(|axes| axes.iter_borrowed().all(|axis| is_number(&axis)))
 }
 
 /// Whether an axis is an integer and no truth value, which Python counts among them.
 #[inline]
-pub fn is_number(axis: &Bound<'_, PyAny>) -> bool {
+pub fn is_number(axis: &Object<'_>) -> bool {
     axis.is_instance_of::<PyInt>() && !axis.is_instance_of::<PyBool>()
 }
 
@@ -45,12 +40,7 @@ pub struct Axes(u64);
 impl Axes {
     /// The axes of an array that a settled argument names, or one by default, or all. Runs no Python code, save to word an error.
     #[inline(always)]
-    pub fn of(
-        axis: Option<&Bound<'_, PyAny>>,
-        default: Option<i64>,
-        array: &Array<'_>,
-        function: &str,
-    ) -> PyResult<Self> {
+    pub fn of(axis: Option<&Object<'_>>, default: Option<i64>, array: &Array<'_>, function: &str) -> PyResult<Self> {
         let rank = array.shape.len();
         let mut axes = Self(0);
         let mut add = |number: i64| {
@@ -62,7 +52,7 @@ impl Axes {
             Ok(())
         };
         // One of more than 64 bits is outside every array, as the largest number is.
-        let number = |each: &Bound<'_, PyAny>| each.extract().unwrap_or(i64::MAX);
+        let number = |each: &Object<'_>| each.extract().unwrap_or(i64::MAX);
         match (axis, default) {
             (None, None) => return Ok(Self::all(rank)),
             (None, Some(default)) => add(default)?,
@@ -72,19 +62,16 @@ impl Axes {
         Ok(axes)
     }
 
-    /// All axes of an array.
     #[inline]
     fn all(rank: usize) -> Self {
         Self(if rank == 64 { u64::MAX } else { (1 << rank) - 1 })
     }
 
-    /// Whether the set holds all axes of an array.
     #[inline]
     pub fn are_all(self, rank: usize) -> bool {
         self == Self::all(rank)
     }
 
-    /// Whether the set holds an axis.
     #[inline]
     pub fn contains(self, axis: usize) -> bool {
         self.0 >> axis & 1 == 1
@@ -92,12 +79,12 @@ impl Axes {
 }
 
 #[cold]
-fn refuse(axis: Option<&Bound<'_, PyAny>>, default: Option<i64>, array: &Array<'_>, function: &str) -> PyErr {
-    static AXIS_ERROR: Function = Function::new("axis_error");
+fn refuse(axis: Option<&Object<'_>>, default: Option<i64>, array: &Array<'_>, function: &str) -> PyErr {
+    let wrong = python!("axis_error");
     let (py, shape) = (array.object.py(), &array.shape[..]);
     match axis {
-        Some(axis) => AXIS_ERROR.error(py, (function, axis, shape, &array.object)),
-        None => AXIS_ERROR.error(py, (function, default, shape, &array.object)),
+        Some(axis) => wrong.error(py, (function, axis, shape, &array.object)),
+        None => wrong.error(py, (function, default, shape, &array.object)),
     }
 }
 
@@ -108,11 +95,7 @@ pub const INT64: Elements = Elements { number: LONG, element: ElementType::Int64
 
 /// Reads the type of the indices; where it is left out, it is that of `out`, if indices can have that. May run Python code.
 #[inline(always)]
-pub fn index_type<'py>(
-    dtype: Option<&Bound<'py, PyAny>>,
-    out: Option<&Ndarray<'py>>,
-    function: &str,
-) -> PyResult<Elements> {
+pub fn index_type<'py>(dtype: Option<&Object<'py>>, out: Option<&Ndarray<'py>>, function: &str) -> PyResult<Elements> {
     let own = match (dtype, out) {
         (Some(dtype), _) => named(dtype, function)?,
         (None, Some(out)) => elements_of(out).filter(|own| own.element.is_integer()).unwrap_or(INT64),
@@ -123,28 +106,26 @@ pub fn index_type<'py>(
 
 // (Not inlined, so that calls that name none stay small.)
 #[inline(never)]
-fn named(dtype: &Bound<'_, PyAny>, function: &str) -> PyResult<Elements> {
-    static DTYPE: Function = Function::new("dtype");
-    static INDEX_TYPE: Function = Function::new("index_type");
-    let index = |dtype: &Bound<'_, PyAny>| {
+fn named(dtype: &Object<'_>, function: &str) -> PyResult<Elements> {
+    let index = |dtype: &Object<'_>| {
         let descriptor = dtype.cast::<PyArrayDescr>().ok()?;
         // SAFETY: it is a descriptor, and alive.
         let elements = unsafe { describe(descriptor.as_ptr().cast()) };
         elements.filter(|elements| !elements.swapped && elements.element.is_integer())
     };
     let py = dtype.py();
-    let made = || DTYPE.call(py, (dtype,)).ok().and_then(|dtype| index(&dtype));
+    let made = || python!("dtype").call(py, (dtype,)).ok().and_then(|dtype| index(&dtype));
     match of_class(dtype).or_else(|| index(dtype)).or_else(made) {
         Some(known) => Ok(known),
         // Refused in words that are said in one place.
-        None => Ok(index(&INDEX_TYPE.call(py, (function, dtype))?).expect("a type of indices")),
+        None => Ok(index(&python!("index_type").call(py, (function, dtype))?).expect("a type of indices")),
     }
 }
 
 /// The type of indices that is named by its class, as `numpy.int32` is: to convert a class takes NumPy longer than to find the
 /// largest of a few elements.
 #[inline]
-fn of_class(dtype: &Bound<'_, PyAny>) -> Option<Elements> {
+fn of_class(dtype: &Object<'_>) -> Option<Elements> {
     use NpyTypes::*;
     // By NumPy's numbers of the types, from 1 on.
     let classes = [
@@ -158,7 +139,7 @@ fn of_class(dtype: &Bound<'_, PyAny>) -> Option<Elements> {
 }
 
 /// An argument that may be left out, but not given as None.
-pub struct Given<'py>(pub Option<Bound<'py, PyAny>>);
+pub struct Given<'py>(pub Option<Object<'py>>);
 
 impl<'py> FromPyObject<'_, 'py> for Given<'py> {
     type Error = PyErr;
@@ -182,17 +163,16 @@ impl Given<'_> {
     }
 }
 
-fn flag(given: &Bound<'_, PyAny>, name: &str, function: &str) -> PyResult<bool> {
-    static FLAG: Function = Function::new("flag");
+fn flag(given: &Object<'_>, name: &str, function: &str) -> PyResult<bool> {
     match given.cast::<PyBool>() {
         Ok(flag) => Ok(flag.is_true()),
-        Err(_) => FLAG.call(given.py(), (function, name, given))?.extract(),
+        Err(_) => python!("flag").call(given.py(), (function, name, given))?.extract(),
     }
 }
 
 /// What the word for what is done about NaN leaves out; None where it says something else, which the Python side knows.
 #[inline]
-pub fn omitted(nan_policy: Option<&Bound<'_, PyAny>>) -> Option<Omit> {
+pub fn omitted(nan_policy: Option<&Object<'_>>) -> Option<Omit> {
     let Some(policy) = nan_policy else { return Some(Omit::Nothing) };
     match word(policy)? {
         "propagate" => Some(Omit::Nothing),
@@ -203,6 +183,6 @@ pub fn omitted(nan_policy: Option<&Bound<'_, PyAny>>) -> Option<Omit> {
 
 /// The text of a word; None where it is of another class.
 #[inline]
-pub fn word<'a>(word: &'a Bound<'_, PyAny>) -> Option<&'a str> {
+pub fn word<'a>(word: &'a Object<'_>) -> Option<&'a str> {
     word.cast_exact::<PyString>().ok()?.to_str().ok()
 }

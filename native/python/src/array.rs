@@ -3,7 +3,7 @@
 //! How an argument becomes an array may run Python code, which may do anything to any array. What an array looks like is
 //! therefore read afterwards, once for all arrays of the call, by `Array::new`.
 
-use crate::interpreter::{ELEMENT_TYPE, Function, error, text};
+use crate::interpreter::{Object, error, python, text};
 use crate::memory;
 use extremum_kernels::ElementType;
 use extremum_kernels::layout::{PerAxis, sort};
@@ -51,7 +51,6 @@ pub struct Array<'py> {
     pub object: Ndarray<'py>,
     /// The first element.
     pub data: *mut u8,
-    /// What the descriptor says of the elements.
     pub elements: Elements,
     flags: c_int,
     pub shape: SmallVec<[usize; FEW]>,
@@ -152,11 +151,12 @@ unsafe fn many<T: Copy>(values: *const T, rank: usize) -> SmallVec<[T; FEW]> {
 #[cold]
 fn refuse(array: &Ndarray<'_>, function: &str) -> PyErr {
     let reason = format!("{function}: cannot take elements of type {}", text(&array.dtype()));
-    error(array.py(), &ELEMENT_TYPE, reason, "convert to bool, an integer, float16, bfloat16, float32 or float64")
+    let remedy = "convert to bool, an integer, float16, bfloat16, float32 or float64";
+    error(array.py(), python!("ElementTypeError"), reason, remedy)
 }
 
 /// The array; a scalar in place of an array without dimensions, as NumPy's own functions return.
-pub fn into_result<'py>(array: Ndarray<'py>) -> PyResult<Bound<'py, PyAny>> {
+pub fn into_result<'py>(array: Ndarray<'py>) -> PyResult<Object<'py>> {
     let py = array.py();
     // SAFETY: `PyArray_Return` takes the reference that `into_ptr` gives up.
     unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_Return(py, array.into_ptr().cast())) }
@@ -188,7 +188,6 @@ pub unsafe fn describe(descriptor: *const PyArray_Descr) -> Option<Elements> {
     Some(Elements { number, element: element_type(number)?, swapped: fields.byteorder == foreign as c_char })
 }
 
-/// The element type that NumPy gives a number.
 #[inline]
 pub fn element_type(number: c_int) -> Option<ElementType> {
     Some(match number {
@@ -213,7 +212,7 @@ pub fn element_type(number: c_int) -> Option<ElementType> {
 }
 
 /// NumPy's descriptor of a type, in this machine's byte order.
-pub fn descriptor(py: Python<'_>, number: c_int) -> PyResult<Bound<'_, PyAny>> {
+pub fn descriptor(py: Python<'_>, number: c_int) -> PyResult<Object<'_>> {
     // SAFETY: the interpreter is attached; NumPy returns a new reference, or null for a number it does not know.
     unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_DescrFromType(py, number).cast()) }
 }
@@ -222,8 +221,7 @@ pub fn descriptor(py: Python<'_>, number: c_int) -> PyResult<Bound<'_, PyAny>> {
 /// neither.
 #[cold]
 fn meet(descriptor: Bound<'_, PyArrayDescr>) {
-    static IS_BFLOAT16: Function = Function::new("is_bfloat16");
-    let is = || IS_BFLOAT16.call(descriptor.py(), (descriptor.typeobj(),))?.extract();
+    let is = || python!("is_bfloat16").call(descriptor.py(), (descriptor.typeobj(),))?.extract();
     if descriptor.itemsize() == 2 && is().unwrap_or(false) {
         BFLOAT16.store(descriptor.num(), Ordering::Relaxed);
     }
@@ -243,7 +241,6 @@ fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
     array.clone()
 }
 
-/// NumPy's number of the type of the elements.
 #[inline]
 fn type_number(array: &Ndarray<'_>) -> c_int {
     // SAFETY: an array has a descriptor.
@@ -252,7 +249,7 @@ fn type_number(array: &Ndarray<'_>) -> c_int {
 
 /// An object as an array, where it is one and of no subclass, which may give its elements another meaning.
 #[inline]
-fn plain<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Ndarray<'py>> {
+fn plain<'a, 'py>(object: &'a Object<'py>) -> Option<&'a Ndarray<'py>> {
     // SAFETY: the interpreter is attached; an object of this type is an array.
     unsafe {
         let class = get_type_object(object.py(), NpyTypes::PyArray_Type);
@@ -263,7 +260,7 @@ fn plain<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Ndarray<'py>> {
 /// Takes an array of elements that kernels know, and of no subclass; None where it is for the Python side, which takes dates
 /// and durations apart.
 #[inline]
-pub fn settled<'py>(object: &Bound<'py, PyAny>) -> Option<Ndarray<'py>> {
+pub fn settled<'py>(object: &Object<'py>) -> Option<Ndarray<'py>> {
     let array = plain(object)?;
     let number = type_number(array);
     let is_time = number == NPY_TYPES::NPY_DATETIME as c_int || number == NPY_TYPES::NPY_TIMEDELTA as c_int;
@@ -272,12 +269,11 @@ pub fn settled<'py>(object: &Bound<'py, PyAny>) -> Option<Ndarray<'py>> {
 
 /// Takes an array to write to: one of a subclass by way of the Python side, which knows whether it may be.
 #[inline]
-pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
+pub fn target<'py>(object: &Object<'py>, function: &str) -> PyResult<Ndarray<'py>> {
     if let Some(array) = plain(object) {
         return Ok(met(array));
     }
-    static AS_OUTPUT: Function = Function::new("as_output");
-    AS_OUTPUT.call(object.py(), (object, function))?;
+    python!("as_output").call(object.py(), (object, function))?;
     Ok(met(object.cast()?))
 }
 
@@ -309,8 +305,8 @@ impl<'py> Output<'py> {
         };
         let fits = elements.element == out.element() && *out.shape == *shape && out.flags & NPY_ARRAY_WRITEABLE != 0;
         if !fits || !is_apart(&out) {
-            static WRONG_OUTPUT: Function = Function::new("wrong_output");
-            return Err(WRONG_OUTPUT.error(py, (function, &out.object, descriptor(py, elements.number)?, shape)));
+            let wrong = python!("wrong_output");
+            return Err(wrong.error(py, (function, &out.object, descriptor(py, elements.number)?, shape)));
         }
         let reach = out.extent();
         let clash = |operand: &Array<'_>| {
@@ -327,12 +323,11 @@ impl<'py> Output<'py> {
     }
 
     /// What the function returns: the caller's array, or a fresh one.
-    pub fn finish(self) -> PyResult<Bound<'py, PyAny>> {
+    pub fn finish(self) -> PyResult<Object<'py>> {
         let Some(given) = self.given else { return into_result(self.target.object) };
         if !given.is(&self.target.object) {
             // NumPy lets other threads run while it copies, and wants the interpreter back afterwards.
-            static COPY: Function = Function::new("copy");
-            COPY.call(given.py(), (&self.target.object, &given))?;
+            python!("copy").call(given.py(), (&self.target.object, &given))?;
         }
         Ok(given.into_any())
     }

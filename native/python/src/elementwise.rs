@@ -4,7 +4,7 @@ use crate::arguments::omitted;
 use crate::array::{
     Array, Elements, Ndarray, Operands, Output, descriptor, elements_of, order_of_memory, settled, target,
 };
-use crate::interpreter::{ELEMENT_TYPE, Function, detached, error};
+use crate::interpreter::{Object, detached, error, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Omit, Operand, extremum};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
@@ -66,10 +66,10 @@ macro_rules! elementwise {
         pub fn $function<'py>(
             py: Python<'py>,
             arrays: &Bound<'py, PyTuple>,
-            out: Option<&Bound<'py, PyAny>>,
-            nan_policy: Option<&Bound<'py, PyAny>>,
-            r#where: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, PyAny>> {
+            out: Option<&Object<'py>>,
+            nan_policy: Option<&Object<'py>>,
+            r#where: Option<&Object<'py>>,
+        ) -> PyResult<Object<'py>> {
             if r#where.is_none()
                 && let Some(omit) = omitted(nan_policy)
                 && let Some(result) = run(py, stringify!($function), $largest, omit == Omit::Nan, arrays, out)?
@@ -78,8 +78,7 @@ macro_rules! elementwise {
             }
             // The Python side knows other libraries' arrays, numbers that arrays do not hold, times, mixed types, policies
             // and masks.
-            static EXTREMUM: Function = Function::new("extremum");
-            EXTREMUM.call(py, (stringify!($function), arrays, out, nan_policy, r#where))
+            python!("extremum").call(py, (stringify!($function), arrays, out, nan_policy, r#where))
         }
     };
 }
@@ -113,11 +112,11 @@ pub fn elementwise<'py>(
     arrays: &Bound<'py, PyTuple>,
     largest: bool,
     omit: bool,
-    out: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
+    out: Option<&Object<'py>>,
+) -> PyResult<Object<'py>> {
     let mixed = || {
         let reason = format!("{function}: the operands are not plain arrays of one element type");
-        error(py, &ELEMENT_TYPE, reason, "convert them to one element type first")
+        error(py, python!("ElementTypeError"), reason, "convert them to one element type first")
     };
     run(py, function, largest, omit, arrays, out)?.ok_or_else(mixed)
 }
@@ -129,8 +128,8 @@ fn run<'py>(
     largest: bool,
     omit: bool,
     arrays: &Bound<'py, PyTuple>,
-    out: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+    out: Option<&Object<'py>>,
+) -> PyResult<Option<Object<'py>>> {
     // What is no array: a number, or for the Python side; and how many operands stand before it.
     let mut numbers = Vec::new();
     let mut objects = Operands::with_capacity(arrays.len());
@@ -195,9 +194,8 @@ fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<P
             if *whole == 1 {
                 *whole = len;
             } else if len != 1 && len != *whole {
-                static BROADCAST: Function = Function::new("broadcast_shape");
                 let shapes = arrays.iter().map(|array| PyTuple::new(py, &array.shape)).collect::<PyResult<Vec<_>>>()?;
-                return Err(BROADCAST.error(py, (function, shapes)));
+                return Err(python!("broadcast_shape").error(py, (function, shapes)));
             }
         }
     }
@@ -218,7 +216,7 @@ fn convert(
 
 /// The element that a number becomes, exactly as the Python side makes it; None for what is neither of the type's kind nor
 /// of a simpler one, or may be too large.
-fn bits(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
+fn bits(number: &Object<'_>, elements: Elements) -> Option<u64> {
     use ElementType::*;
     let element = elements.element;
     let (float, flag) = (number.is_exact_instance_of::<PyFloat>(), number.is_exact_instance_of::<PyBool>());
@@ -249,7 +247,7 @@ fn bits(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
 
 /// The element of a scalar of NumPy's, where it is of the type itself: a subclass may give it another meaning. (NumPy looks for
 /// that of ml_dtypes' scalars in the wrong place.)
-fn scalar(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
+fn scalar(number: &Object<'_>, elements: Elements) -> Option<u64> {
     if elements.element == ElementType::BFloat16 {
         return None;
     }

@@ -12,6 +12,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyDict, PyString, PyTuple};
 use std::{hint, mem, ptr, thread};
 
+pub type Object<'py> = Bound<'py, PyAny>;
+
 /// Finds a Python function by its name: `extremum.callbacks.find`.
 static FIND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -19,7 +21,7 @@ static FIND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 /// asks for as a number of threads, where that is none.
 #[pyfunction]
 #[pyo3(signature = (find, /))]
-pub fn register(find: Bound<'_, PyAny>) -> Option<String> {
+pub fn register(find: Object<'_>) -> Option<String> {
     let py = find.py();
     let _ = FIND.set(py, find.unbind());
     threads::asked()?.err()
@@ -32,13 +34,11 @@ pub struct Function {
 }
 
 impl Function {
-    /// Names a function of `extremum.callbacks`; it is looked for at the first call.
     pub const fn new(name: &'static str) -> Self {
         Self { name, found: PyOnceLock::new() }
     }
 
-    /// Calls it.
-    pub fn call<'py, A>(&self, py: Python<'py>, args: A) -> PyResult<Bound<'py, PyAny>>
+    pub fn call<'py, A>(&self, py: Python<'py>, args: A) -> PyResult<Object<'py>>
     where
         A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
     {
@@ -62,7 +62,7 @@ impl Function {
         py: Python<'py>,
         args: Bound<'py, PyTuple>,
         named: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Object<'py>> {
         let function = match self.found.get(py) {
             Some(function) => function.clone_ref(py),
             None => self.find(py)?,
@@ -87,11 +87,19 @@ impl Function {
     }
 }
 
+/// A function of `extremum.callbacks` by its name; it is looked for at the first call.
+macro_rules! python {
+    ($name:expr) => {{
+        static FUNCTION: $crate::interpreter::Function = $crate::interpreter::Function::new($name);
+        &FUNCTION
+    }};
+}
+pub(crate) use python;
+
 /// What `str` makes of an object, for a message.
 #[cold]
-pub fn text(object: &Bound<'_, PyAny>) -> String {
-    static STR: Function = Function::new("str");
-    let text = STR.call(object.py(), (object,)).ok();
+pub fn text(object: &Object<'_>) -> String {
+    let text = python!("str").call(object.py(), (object,)).ok();
     let text = text.as_ref().and_then(|text| text.cast::<PyString>().ok());
     text.map_or_else(|| "an object that cannot be shown".into(), |text| text.to_string_lossy().into_owned())
 }
@@ -123,11 +131,6 @@ impl Drop for Unwound {
         }
     }
 }
-
-/// The class of errors about a value that cannot be meant.
-pub static ARGUMENT: Function = Function::new("ArgumentError");
-/// That about an element type that is not accepted.
-pub static ELEMENT_TYPE: Function = Function::new("ElementTypeError");
 
 /// Makes an error; where the class itself cannot be had, that failure is the error.
 #[cold]

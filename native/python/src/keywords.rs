@@ -3,7 +3,7 @@
 //! pyo3 refuses them before a function runs; a signature with `**` would let them in, but makes a small call half as slow
 //! again. So each function gets a wrapper that asks Python, after an error, whether a keyword was unknown.
 
-use crate::interpreter::Function;
+use crate::interpreter::{Object, python};
 use pyo3::ffi::{self, PyCFunction, PyCFunctionFastWithKeywords, PyMethodDef, PyMethodDefPointer, PyObject};
 use pyo3::prelude::*;
 use std::ffi::CString;
@@ -60,15 +60,14 @@ unsafe extern "C" fn call<const NUMBER: usize>(
 
 /// Replaces the error that is set, if a keyword is unknown.
 #[cold]
-fn refuse_unknown(function: &str, keywords: Bound<'_, PyAny>) {
-    static UNKNOWN: Function = Function::new("unknown_keyword");
+fn refuse_unknown(function: &str, keywords: Object<'_>) {
     let py = keywords.py();
     // SAFETY: the interpreter is attached. (`fetch` would resume a panic.)
     if unsafe { ffi::PyErr_ExceptionMatches(ffi::PyExc_TypeError) } == 0 {
         return;
     }
     let failure = PyErr::fetch(py);
-    match UNKNOWN.call(py, (function, keywords)) {
+    match python!("unknown_keyword").call(py, (function, keywords)) {
         Ok(unknown) if unknown.is_none() => failure,
         Ok(unknown) => PyErr::from_value(unknown),
         Err(other) => other,

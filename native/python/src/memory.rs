@@ -3,7 +3,7 @@
 //! The system hands out large blocks page by page and clears each first, which takes longer than an operation that fills
 //! them. NumPy lets an array have an allocator of its own (NEP 49): the arrays own their memory as all arrays do.
 
-use crate::interpreter::{ARGUMENT, Function, error};
+use crate::interpreter::{error, python};
 use pyo3::ffi::{PyCapsule_GetPointer, PyCapsule_New, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -76,8 +76,7 @@ fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>)> {
     if let Some(numpy) = NUMPY.get(py) {
         return Ok(numpy);
     }
-    static TABLE: Function = Function::new("numpy_table");
-    let table = TABLE.call_with(py, PyTuple::empty(py), None)?;
+    let table = python!("numpy_table").call_with(py, PyTuple::empty(py), None)?;
     let (context, malloc, calloc, realloc) = (ptr::null_mut(), allocate as _, allocate_cleared as _, reallocate as _);
     let handler = Handler { name: [0; 127], version: 1, context, malloc, calloc, realloc, free };
     let handler = Box::leak(Box::new(handler));
@@ -152,7 +151,7 @@ fn made_of_block<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyRes
 pub fn set_kept_memory(py: Python<'_>, n: i64) -> PyResult<()> {
     let Ok(bytes) = usize::try_from(n) else {
         let reason = format!("set_kept_memory: {n} is not a number of bytes");
-        return Err(error(py, &ARGUMENT, reason, "pass an integer of at least 0"));
+        return Err(error(py, python!("ArgumentError"), reason, "pass an integer of at least 0"));
     };
     LIMIT.store(bytes, Ordering::Relaxed);
     keep(None);

@@ -3,7 +3,7 @@
 
 use crate::arguments::{Axes, Given, index_type, omitted, settle};
 use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, order_of_memory, settled, target};
-use crate::interpreter::{ARGUMENT, Function, detached, error};
+use crate::interpreter::{Object, detached, error, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Dimension, ElementType, IndexType, Input, Omit, Selection, Target, argreduce, onehot, select};
 use numpy::npyffi::PY_ARRAY_API;
@@ -21,18 +21,18 @@ use std::{ptr, slice};
 #[pyo3(signature = (x, axis, *, function, largest, keepdims, select_last_index, omit, times, r#where, values, index))]
 #[allow(clippy::type_complexity)]
 pub fn reduce<'py>(
-    x: &Bound<'py, PyAny>,
-    axis: Option<&Bound<'py, PyAny>>,
+    x: &Object<'py>,
+    axis: Option<&Object<'py>>,
     function: &str,
     largest: Vec<bool>,
     keepdims: bool,
     select_last_index: bool,
     omit: bool,
     times: bool,
-    r#where: Option<&Bound<'py, PyAny>>,
+    r#where: Option<&Object<'py>>,
     values: bool,
-    index: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(usize, Vec<[Option<Bound<'py, PyAny>>; 2]>)> {
+    index: Option<&Object<'py>>,
+) -> PyResult<(usize, Vec<[Option<Object<'py>>; 2]>)> {
     let index = index.map(|index| index_type(Some(index), None, function)).transpose()?;
     let reduction = Reduction { function, largest: &largest, keepdims, last: select_last_index };
     let omit = match (omit, times) {
@@ -42,7 +42,8 @@ pub fn reduce<'py>(
     };
     let Some((lacking, ends)) = reduction.select(x, axis, omit, r#where, values, index, None)? else {
         let reason = format!("{function}: not a plain array, or a mask that is not one of bool in its shape");
-        return Err(error(x.py(), &ARGUMENT, reason, "pass numpy.ndarray, and broadcast the mask to its shape"));
+        let remedy = "pass numpy.ndarray, and broadcast the mask to its shape";
+        return Err(error(x.py(), python!("ArgumentError"), reason, remedy));
     };
     let object = |array: Option<Ndarray<'py>>| array.map(into_result).transpose();
     let ends = ends.into_iter().map(|[values, indices]| Ok([object(values)?, object(indices)?]));
@@ -70,10 +71,10 @@ impl Reduction<'_> {
     fn index<'py>(
         &self,
         x: Ndarray<'py>,
-        axis: Option<&Bound<'py, PyAny>>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        out: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        axis: Option<&Object<'py>>,
+        dtype: Option<&Object<'py>>,
+        out: Option<&Object<'py>>,
+    ) -> PyResult<Option<Object<'py>>> {
         let (py, function) = (x.py(), self.function);
         let settled = settle(axis, &x, function)?;
         let out = out.map(|out| target(out, function)).transpose()?;
@@ -125,10 +126,10 @@ impl Reduction<'_> {
     /// slices, where there is no such index, there are no elements, or the indices do not fit their type.
     fn select<'py>(
         &self,
-        x: &Bound<'py, PyAny>,
-        axis: Option<&Bound<'py, PyAny>>,
+        x: &Object<'py>,
+        axis: Option<&Object<'py>>,
         omit: Omit,
-        mask: Option<&Bound<'py, PyAny>>,
+        mask: Option<&Object<'py>>,
         values: bool,
         mut index: Option<Elements>,
         complete: Option<Option<i64>>,
@@ -270,24 +271,24 @@ macro_rules! reduction {
             text_signature = $text
         )]
         pub fn $function<'py>(
-            x: &Bound<'py, PyAny>,
-            axis: Option<&Bound<'py, PyAny>>,
+            x: &Object<'py>,
+            axis: Option<&Object<'py>>,
             $($flag: Given<'py>,)*
-            $($keyword: Option<&Bound<'py, PyAny>>,)*
-        ) -> PyResult<Bound<'py, PyAny>> {
+            $($keyword: Option<&Object<'py>>,)*
+        ) -> PyResult<Object<'py>> {
             let function = stringify!($function);
             $(let $flag = $flag.flag(stringify!($flag), function)?;)*
             if let Some(result) = $answer(function, $ends, x, axis, [$($flag),*], &[$($keyword),*])? {
                 return Ok(result);
             }
-            static BEYOND: Function = Function::new(concat!("beyond_", stringify!($answer)));
             let options = PyDict::new(x.py());
             $(options.set_item(stringify!($flag), $flag)?;)*
             for (name, value) in [$((stringify!($keyword), $keyword)),*] {
                 // (The name of a raw identifier begins with that.)
                 value.map_or(Ok(()), |value| options.set_item(name.trim_start_matches("r#"), value))?;
             }
-            BEYOND.call_with(x.py(), (function, x, axis).into_pyobject(x.py())?, Some(&options))
+            let beyond = python!(concat!("beyond_", stringify!($answer)));
+            beyond.call_with(x.py(), (function, x, axis).into_pyobject(x.py())?, Some(&options))
         }
     };
 }
@@ -374,11 +375,11 @@ arg! {
 fn index<'py>(
     function: &str,
     largest: &[bool],
-    x: &Bound<'py, PyAny>,
-    axis: Option<&Bound<'py, PyAny>>,
+    x: &Object<'py>,
+    axis: Option<&Object<'py>>,
     [keepdims, last]: [bool; 2],
-    &[dtype, out, nan_policy, r#where, default]: &[Option<&Bound<'py, PyAny>>; 5],
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+    &[dtype, out, nan_policy, r#where, default]: &[Option<&Object<'py>>; 5],
+) -> PyResult<Option<Object<'py>>> {
     let reduction = Reduction { function, largest, keepdims, last };
     if nan_policy.is_none()
         && r#where.is_none()
@@ -398,7 +399,7 @@ fn index<'py>(
 }
 
 /// The index of no element, where it is one that can be written here.
-fn no_place(default: &Bound<'_, PyAny>, index: IndexType) -> Option<i64> {
+fn no_place(default: &Object<'_>, index: IndexType) -> Option<i64> {
     let place: i64 = default.cast_exact::<PyInt>().ok()?.extract().ok()?;
     let fits = if place < 0 { place == -1 && index.is_signed() } else { place as u64 <= index.max() };
     fits.then_some(place)
@@ -506,11 +507,11 @@ reduction! {
 fn values<'py>(
     function: &str,
     largest: &[bool],
-    x: &Bound<'py, PyAny>,
-    axis: Option<&Bound<'py, PyAny>>,
+    x: &Object<'py>,
+    axis: Option<&Object<'py>>,
     [keepdims, return_index, last]: [bool; 3],
-    keywords: &[Option<&Bound<'py, PyAny>>],
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+    keywords: &[Option<&Object<'py>>],
+) -> PyResult<Option<Object<'py>>> {
     let &[nan_policy, r#where, default, index_dtype, ref out @ ..] = keywords else { unreachable!("each is there") };
     if default.is_some() || out.iter().any(Option::is_some) {
         return Ok(None);
@@ -523,10 +524,7 @@ fn values<'py>(
 }
 
 /// What was found, under its names where it is more than one value: all values, then their indices.
-fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<Bound<'py, PyAny>> {
-    static VALUES_INDICES: Function = Function::new("ValuesIndices");
-    static MIN_MAX: Function = Function::new("MinMax");
-    static MIN_MAX_INDICES: Function = Function::new("MinMaxIndices");
+fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<Object<'py>> {
     let mut results = SmallVec::<[_; 4]>::new();
     for what in 0..1 + usize::from(indices) {
         for end in &mut ends {
@@ -535,9 +533,9 @@ fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<B
     }
     let names = match (ends.len(), indices) {
         (1, false) => return Ok(results.swap_remove(0)),
-        (1, true) => &VALUES_INDICES,
-        (_, false) => &MIN_MAX,
-        (_, true) => &MIN_MAX_INDICES,
+        (1, true) => python!("ValuesIndices"),
+        (_, false) => python!("MinMax"),
+        (_, true) => python!("MinMaxIndices"),
     };
     names.call_with(py, PyTuple::new(py, results)?, None)
 }
@@ -592,18 +590,17 @@ fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<B
     text_signature = "(x, /, axis=-1, *, out=None, nan_policy='propagate', where=None)"
 )]
 pub fn hardmax<'py>(
-    x: &Bound<'py, PyAny>,
+    x: &Object<'py>,
     axis: Given<'py>,
-    out: Option<&Bound<'py, PyAny>>,
-    nan_policy: Option<&Bound<'py, PyAny>>,
-    r#where: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
+    out: Option<&Object<'py>>,
+    nan_policy: Option<&Object<'py>>,
+    r#where: Option<&Object<'py>>,
+) -> PyResult<Object<'py>> {
     let py = x.py();
     let Some(x) = settled(x).filter(|_| nan_policy.is_none() && r#where.is_none()) else {
         // The Python side knows other libraries' arrays, times and what may be left out.
-        static HARDMAX: Function = Function::new("hardmax");
         let axis = axis.0.map_or_else(|| (-1).into_bound_py_any(py), Ok)?;
-        return HARDMAX.call(py, (x, axis, out, nan_policy, r#where));
+        return python!("hardmax").call(py, (x, axis, out, nan_policy, r#where));
     };
     let settled = settle(axis.0.as_ref(), &x, "hardmax")?;
     let out = out.map(|out| target(out, "hardmax")).transpose()?;

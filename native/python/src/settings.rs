@@ -1,6 +1,6 @@
 //! Threads and instruction sets.
 
-use crate::interpreter::{ARGUMENT, error, text};
+use crate::interpreter::{error, python, text};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{small, threads};
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ use pyo3::types::PyTuple;
 pub fn set_num_threads(py: Python<'_>, n: i64) -> PyResult<()> {
     if n < 1 {
         let reason = format!("set_num_threads: {n} is not a number of threads");
-        return Err(error(py, &ARGUMENT, reason, "pass an integer of at least 1"));
+        return Err(error(py, python!("ArgumentError"), reason, "pass an integer of at least 1"));
     }
     threads::set_limit(n as usize);
     Ok(())
@@ -97,5 +97,5 @@ pub fn set_instruction_set(py: Python<'_>, name: &str) -> PyResult<()> {
     }
     let reason = format!("set_instruction_set: this processor has no instruction set named {name}");
     let remedy = format!("use one of {}", text(instruction_sets(py)?.as_any()));
-    Err(error(py, &ARGUMENT, reason, &remedy))
+    Err(error(py, python!("ArgumentError"), reason, &remedy))
 }

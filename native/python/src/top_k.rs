@@ -2,7 +2,7 @@
 
 use crate::arguments::{Axes, Given, INT64, is_number, omitted, word};
 use crate::array::{Array, Ndarray, settled};
-use crate::interpreter::{ARGUMENT, Function, detached, error};
+use crate::interpreter::{Object, detached, error, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Omit, TopK, top_k as find};
 use pyo3::IntoPyObjectExt;
@@ -27,9 +27,9 @@ type Found<'py> = [Ndarray<'py>; 2];
 #[pyfunction]
 #[pyo3(signature = (x, k, axis, *, function, largest, sorted, nan_first, times=false))]
 pub fn top_k_plain<'py>(
-    x: &Bound<'py, PyAny>,
+    x: &Object<'py>,
     k: usize,
-    axis: Option<&Bound<'py, PyAny>>,
+    axis: Option<&Object<'py>>,
     function: &str,
     largest: bool,
     sorted: bool,
@@ -40,7 +40,7 @@ pub fn top_k_plain<'py>(
     let found = settled(x).map(|x| wanted.find(x, axis, None, function)).transpose()?;
     let Some([values, indices]) = found.flatten() else {
         let reason = format!("{function}: not a plain array, or one with fewer than {k} elements along the axis");
-        return Err(error(x.py(), &ARGUMENT, reason, "pass numpy.ndarray, and k within it"));
+        return Err(error(x.py(), python!("ArgumentError"), reason, "pass numpy.ndarray, and k within it"));
     };
     Ok((values, indices))
 }
@@ -51,7 +51,7 @@ impl Wanted {
     fn find<'py>(
         &self,
         x: Ndarray<'py>,
-        axis: Option<&Bound<'py, PyAny>>,
+        axis: Option<&Object<'py>>,
         default: Option<i64>,
         function: &str,
     ) -> PyResult<Option<Found<'py>>> {
@@ -141,15 +141,13 @@ impl Wanted {
     text_signature = "(x, /, k, axis=-1, *, mode='largest', sorted=True, nan_policy='propagate')"
 )]
 pub fn top_k<'py>(
-    x: &Bound<'py, PyAny>,
-    k: &Bound<'py, PyAny>,
+    x: &Object<'py>,
+    k: &Object<'py>,
     axis: Given<'py>,
-    mode: Option<&Bound<'py, PyAny>>,
-    sorted: Option<&Bound<'py, PyAny>>,
-    nan_policy: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    static VALUES_INDICES: Function = Function::new("ValuesIndices");
-    static TOP_K: Function = Function::new("top_k");
+    mode: Option<&Object<'py>>,
+    sorted: Option<&Object<'py>>,
+    nan_policy: Option<&Object<'py>>,
+) -> PyResult<Object<'py>> {
     let py = x.py();
     let (default, axis) = (axis.0.is_none().then_some(-1), axis.0.filter(|axis| !axis.is_none()));
     let usual = || {
@@ -168,12 +166,12 @@ pub fn top_k<'py>(
         && let Some(wanted) = usual()
         && let Some(found) = wanted.find(array, axis.as_ref(), default, "top_k")?
     {
-        return VALUES_INDICES.call_with(py, PyTuple::new(py, found)?, None);
+        return python!("ValuesIndices").call_with(py, PyTuple::new(py, found)?, None);
     }
     // The Python side knows other libraries' arrays and times, and words what is wrong.
     let axis = match default {
         Some(default) => Some(default.into_bound_py_any(py)?),
         None => axis,
     };
-    TOP_K.call(py, (x, k, axis, mode, sorted, nan_policy))
+    python!("top_k").call(py, (x, k, axis, mode, sorted, nan_policy))
 }

@@ -77,7 +77,6 @@ impl Case {
         }
     }
 
-    /// Makes the call, and panics where its result is wrong.
     pub fn run(&self, random: &mut Random) {
         assert!(self.set.force());
         small::set_limit(self.small);
