@@ -117,8 +117,7 @@ class PreparedModel(BackendRep):
 
     def __repr__(self) -> str:
         graph = self.loaded.proto.graph
-        optional = defaults(graph)
-        inputs = [each for each in graph.input if each.name not in optional]
+        inputs = [each for each in graph.input if each.name in self._required]
         return f"<PreparedModel {one_line(inputs)} -> {one_line(graph.output)}, engine={self.engine!r}>"
 
     @property
@@ -173,8 +172,6 @@ class PreparedModel(BackendRep):
 class Backend(_OnnxBackend):
     """onnx's ``Backend`` interface, for code that takes a backend as an object.
 
-    Examples
-    --------
     >>> from extremum.backend import Backend
     >>> Backend.supports_device("CPU")
     True
@@ -184,8 +181,6 @@ class Backend(_OnnxBackend):
     def supports_device(cls, device: str) -> bool:
         """Return whether ``device`` is the CPU, the one there is.
 
-        Examples
-        --------
         >>> from extremum import backend
         >>> backend.supports_device("CPU:0"), backend.supports_device("CUDA")
         (True, False)
@@ -196,8 +191,6 @@ class Backend(_OnnxBackend):
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **options: Any) -> bool:
         """Return whether :meth:`prepare` takes the model.
 
-        Examples
-        --------
         >>> import onnx
         >>> from extremum import backend
         >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (y) { y = ArgMax <axis=1> (x) }'
@@ -307,8 +300,6 @@ class Backend(_OnnxBackend):
     ) -> tuple[Any, ...]:
         """Prepare a model and run it once; see :meth:`prepare` and :meth:`PreparedModel.run`.
 
-        Examples
-        --------
         >>> import numpy as np
         >>> import onnx
         >>> from extremum import backend

@@ -466,17 +466,10 @@ class _ArgOperatorDesc(OperatorDesc):
 class ArgMaxOperatorDesc(_ArgOperatorDesc):
     """DML_ARGMAX_OPERATOR_DESC: the row-major index of the largest element within any set of axes.
 
-    Attributes
-    ----------
-    input_tensor, output_tensor : TensorDesc
-        The output is INT64, INT32, UINT64 or UINT32, with the sizes of the input and 1 at the axes.
-    axes : tuple of int
-        The reduced dimensions: at least one, in any order.
-    axis_direction : AxisDirection
-        The tie rule: the first of equal elements (INCREASING, the default) or the last.
+    The output tensor is of INT64, INT32, UINT64 or UINT32, with the sizes of the input tensor and 1 at the axes. The
+    axes, a sequence of int, are at least one, in any order. The axis direction is the tie rule: the first of equal
+    elements (INCREASING, the default) or the last.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 3))
     >>> y = dml.TensorDesc(dml.TensorDataType.UINT32, sizes=(1, 1))
@@ -490,8 +483,6 @@ class ArgMaxOperatorDesc(_ArgOperatorDesc):
 class ArgMinOperatorDesc(_ArgOperatorDesc):
     """DML_ARGMIN_OPERATOR_DESC: the index of the smallest element; its fields are those of ArgMaxOperatorDesc.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, (3, 3))
     >>> y = dml.TensorDesc(dml.TensorDataType.INT64, (3, 1))
@@ -506,17 +497,9 @@ class ArgMinOperatorDesc(_ArgOperatorDesc):
 class ReduceOperatorDesc(OperatorDesc):
     """DML_REDUCE_OPERATOR_DESC: the largest or smallest element within any set of axes, or its index.
 
-    Attributes
-    ----------
-    function : ReduceFunction
-        ARGMAX, ARGMIN, MAX or MIN.
-    input_tensor, output_tensor : TensorDesc
-        The output has the sizes of the input with 1 at the axes, and its type; an index has an integer type.
-    axes : tuple of int
-        The reduced dimensions: at least one, in any order.
+    The output tensor has the sizes of the input tensor with 1 at the axes, and its type; an index has an integer type.
+    The axes, a sequence of int, are at least one, in any order.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> scores = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(2, 3))
     >>> best = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(2, 1))
@@ -549,13 +532,8 @@ class _ElementWiseOperatorDesc(OperatorDesc):
 class ElementWiseMaxOperatorDesc(_ElementWiseOperatorDesc):
     """DML_ELEMENT_WISE_MAX_OPERATOR_DESC: the elementwise maximum of two tensors.
 
-    Attributes
-    ----------
-    a_tensor, b_tensor, output_tensor : TensorDesc
-        Of one type and the same sizes: strides of 0 broadcast. The output may use the memory of an input.
+    All three have one type and the same sizes: strides of 0 broadcast. The output may use the memory of an input.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> row = dml.TensorDesc(dml.TensorDataType.INT32, sizes=(2, 3), strides=(0, 1))
     >>> packed = dml.TensorDesc(dml.TensorDataType.INT32, sizes=(2, 3))
@@ -569,8 +547,6 @@ class ElementWiseMaxOperatorDesc(_ElementWiseOperatorDesc):
 class ElementWiseMinOperatorDesc(_ElementWiseOperatorDesc):
     """DML_ELEMENT_WISE_MIN_OPERATOR_DESC: the elementwise minimum; its fields are those of ElementWiseMaxOperatorDesc.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, (3, 3))
     >>> dml.ElementWiseMinOperatorDesc(x, x, x).operator
@@ -584,13 +560,8 @@ class ElementWiseMinOperatorDesc(_ElementWiseOperatorDesc):
 class ActivationHardmaxOperatorDesc(OperatorDesc):
     """DML_ACTIVATION_HARDMAX_OPERATOR_DESC: 1 at the first largest element of each row, 0 elsewhere.
 
-    Attributes
-    ----------
-    input_tensor, output_tensor : TensorDesc
-        Of one type and the same sizes, which are 1 before the last two.
+    Both tensors have one type and the same sizes, which are 1 before the last two.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> rows = dml.TensorDesc(dml.TensorDataType.FLOAT16, sizes=(1, 1, 8, 10))
     >>> str(dml.feature_level_required(dml.ActivationHardmaxOperatorDesc(rows, rows)))
@@ -607,15 +578,8 @@ class ActivationHardmaxOperatorDesc(OperatorDesc):
 class ActivationHardmax1OperatorDesc(OperatorDesc):
     """DML_ACTIVATION_HARDMAX1_OPERATOR_DESC: 1 at the first largest element within any set of axes, 0 elsewhere.
 
-    Attributes
-    ----------
-    input_tensor, output_tensor : TensorDesc
-        Of one type and the same sizes.
-    axes : tuple of int
-        The dimensions that together hold one 1: at least one, in any order.
+    Both tensors have one type and the same sizes. The axes, a sequence of int, are at least one, in any order.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> cube = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(2, 2, 2))
     >>> str(dml.feature_level_required(dml.ActivationHardmax1OperatorDesc(cube, cube, axes=(0, 2))))
@@ -633,19 +597,10 @@ class ActivationHardmax1OperatorDesc(OperatorDesc):
 class TopKOperatorDesc(OperatorDesc):
     """DML_TOP_K_OPERATOR_DESC: the largest elements along one axis, the largest first, and their indices.
 
-    Attributes
-    ----------
-    input_tensor, output_value_tensor : TensorDesc
-        The elements have the type of the input, and its sizes with `k` at the axis.
-    output_index_tensor : TensorDesc
-        Their indices along the axis, UINT64 or UINT32; of equal elements the first index comes first.
-    axis : int
-        The dimension to look along.
-    k : int
-        The number of elements: at least 1, at most the size of the axis.
+    The value tensor has the type of the input tensor, and its sizes with `k` at the axis. The index tensor has these
+    sizes, and is of UINT64 or UINT32; of equal elements the first index comes first. The int `k` is at least 1 and at
+    most the size of the axis.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> scores = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 4))
     >>> best, index = (dml.TensorDesc(dml.TensorDataType[each], sizes=(3, 2)) for each in ("FLOAT32", "UINT32"))
@@ -666,16 +621,9 @@ class TopKOperatorDesc(OperatorDesc):
 class TopK1OperatorDesc(TopKOperatorDesc):
     """DML_TOP_K1_OPERATOR_DESC: the largest or smallest elements along one axis, and their indices.
 
-    Its other fields are those of TopKOperatorDesc.
+    Its other fields are those of TopKOperatorDesc. The axis direction is the order of the elements: INCREASING gives
+    the smallest, from the smallest on, DECREASING the largest, from the largest on.
 
-    Attributes
-    ----------
-    axis_direction : AxisDirection
-        The order of the elements: INCREASING gives the smallest, from the smallest on, DECREASING the largest, from the
-        largest on.
-
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> row = dml.TensorDesc(dml.TensorDataType.INT8, sizes=(4,))
     >>> best, index = (dml.TensorDesc(dml.TensorDataType[each], sizes=(2,)) for each in ("INT8", "UINT32"))
@@ -821,10 +769,6 @@ def feature_level_required(desc: OperatorDesc) -> FeatureLevel:
     return lowest_level(partial(accept, desc))
 
 
-Buffer = Any
-"""A NumPy array, or an object with a buffer of bytes: bytes, bytearray, memoryview, mmap."""
-
-
 class _Binding:
     """One tensor of a dispatch."""
 
@@ -834,7 +778,7 @@ class _Binding:
         self._field, self._desc = field, desc
         self._dtype, self._strides, self._extent = desc.data_type.element_type.dtype, desc.byte_strides, desc.extent
 
-    def view(self, buffer: Buffer, written: bool = False) -> NDArray[Any]:
+    def view(self, buffer: Any, written: bool = False) -> NDArray[Any]:
         """Return the tensor in a buffer."""
         # `isinstance` believes an object that returns the class of an array as its `__class__`.
         is_array = issubclass(type(buffer), np.ndarray)
@@ -869,7 +813,7 @@ class _Binding:
             raise InputError(reason, remedy=f"pass an array that holds {desc}")
         return np.ndarray(desc.sizes, self._dtype, array, 0, self._strides)
 
-    def _bytes(self, buffer: Buffer) -> NDArray[Any]:
+    def _bytes(self, buffer: Any) -> NDArray[Any]:
         try:
             memory = memoryview(buffer)
         except TypeError:
@@ -918,7 +862,7 @@ class Operator:
         inputs, outputs = (", ".join(map(str, each.values())) for each in (self.desc.inputs, self.desc.outputs))
         return f"<Operator {self.desc.operator}: {inputs} -> {outputs}, feature level {self.feature_level}>"
 
-    def dispatch(self, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> None:
+    def dispatch(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Read the inputs and write the outputs through the described strides, without a copy.
 
         Parameters
@@ -975,7 +919,7 @@ class Operator:
             raise InputError("the output lies partly on an input", remedy=remedy)
 
 
-def _exactly(what: str, buffers: Sequence[Buffer], count: int) -> Sequence[Buffer]:
+def _exactly(what: str, buffers: Sequence[Any], count: int) -> Sequence[Any]:
     if not isinstance(buffers, list | tuple):
         raise InputError(f"{what} is neither a list nor a tuple", given=type(buffers).__name__)
     if len(buffers) != count:
@@ -992,10 +936,6 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
         One of the structures, such as :class:`extremum.directml.ArgMaxOperatorDesc`.
     feature_level : FeatureLevel, int or str
         The level that has to take it, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by default.
-
-    Returns
-    -------
-    Operator
 
     Raises
     ------

@@ -5,7 +5,7 @@ Each format is an iterator of pieces of text: DxDispatch's holds the elements of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -152,8 +152,8 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
     yield '{\n"resources": {'
     for name, tensor in tensors.items():
         dtype, extent = tensor.data_type.element_type.dtype, tensor.extent
-        yield _separator(len(buffers))
-        yield f'{json_text(name)}: {{"initialValuesDataType": "{tensor.data_type.name}", "initialValues": '
+        yield f"{',' * bool(buffers)}\n{json_text(name)}: "
+        yield f'{{"initialValuesDataType": "{tensor.data_type.name}", "initialValues": '
         if name in results:
             buffers[name] = np.zeros(extent, dtype)
             yield json_text({"valueCount": extent, "value": 0})
@@ -180,13 +180,9 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
     commands += [{"type": "print", "resource": name} for name in results]
     yield f'\n}},\n"dispatchables": {json_text(dispatchables)},\n"commands": {json_text(commands)},\n"expected": {{'
     for position, name in enumerate(results):
-        yield f"{_separator(position)}{json_text(name)}: "
+        yield f"{',' * bool(position)}\n{json_text(name)}: "
         yield from _values(buffers[name])
     yield "\n}\n}\n"
-
-
-def _separator(position: int) -> str:
-    return ",\n" if position else "\n"
 
 
 def _values(elements: NDArray[Any]) -> Iterator[str]:
@@ -201,12 +197,7 @@ def _values(elements: NDArray[Any]) -> Iterator[str]:
     yield "]"
 
 
-FORMATS: Mapping[str, Callable[[LoweredModel], Iterator[str]]] = {
-    "text": _text,
-    "json": _json,
-    "cpp": _cpp,
-    "dxdispatch": _dxdispatch,
-}
+FORMATS = {"text": _text, "json": _json, "cpp": _cpp, "dxdispatch": _dxdispatch}
 """What writes a lowered model, by the name of the format."""
 _LEVELS = {str(level): level for level in directml.FeatureLevel}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import os
@@ -140,9 +141,16 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
         has_options = sess_options is not None
         sess_options = sess_options if has_options else onnxruntime.SessionOptions()
         register(sess_options)
-        before = folder = _weights_folder(sess_options)
+        before = ""
+        with contextlib.suppress(RuntimeError):
+            before = str(sess_options.get_session_config_entry(WEIGHTS_FOLDER))
+        folder, start = before, path_or_bytes
+        if not isinstance(start, bytes):
+            with open_file(start) as file:
+                start = file.read(8)
         self.conversion: Conversion | None = None
-        if not _is_ort_format(path_or_bytes):
+        # A model in onnxruntime's own format says so.
+        if start[4:8] != b"ORTM":
             self.conversion = convert(path_or_bytes, nodes)
             own = before if isinstance(path_or_bytes, bytes) else str(Path(path_or_bytes).absolute().parent)
             if require_inside(self.conversion.model, own):
@@ -171,21 +179,6 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
         )
         changed = len(self.conversion.changes) if self.conversion else 0
         return f"<InferenceSession {inputs} -> {outputs}, {changed} node{'s'[: changed != 1]} of extremum>"
-
-
-def _weights_folder(options: Any) -> str:
-    """Return the folder of weights in the options, or an empty text."""
-    try:
-        return str(options.get_session_config_entry(WEIGHTS_FOLDER))
-    except RuntimeError:
-        return ""
-
-
-def _is_ort_format(model: str | os.PathLike[str] | bytes) -> bool:
-    if not isinstance(model, bytes):
-        with open_file(model) as file:
-            model = file.read(8)
-    return model[4:8] == b"ORTM"
 
 
 # NumPy has no bfloat16, so onnxruntime refuses such arrays. It takes and gives the bits as an OrtValue.
