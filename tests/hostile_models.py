@@ -240,7 +240,7 @@ MODELS = {
     "graphs 28 deep": lambda: nested(28),
     "graphs 300 deep": lambda: nested(300),
     "graphs 5000 deep": lambda: nested(5000),
-    "a chain of 4000 nodes": lambda: long_chain(4000),
+    "a chain of 2000 nodes": lambda: long_chain(2000),
     "a Max of 3000 operands": lambda: wide(3000),
     **{f"element type {number}": partial(input_type, number) for number in (0, 99, -1, 2**31 - 1)},
     "a size of -1": lambda: input_type(sizes=(-1, 3)),

@@ -1,6 +1,6 @@
 """Every operator version that onnx knows, in right and in wrong nodes, shown to what this package does with a model.
 
-Run as a module it says each node before it goes on, for somebody who watches: `schema_nodes.py ENTRY FIRST STEP`.
+Run as a module it says each node before it goes on, for somebody who watches: `schema_nodes.py FIRST ENTRY STEP...`.
 """
 
 import contextlib
@@ -116,11 +116,12 @@ ENTRIES = {
 }
 
 
-def main(entry, first, step):
-    """Go through every STEP-th node of each version, another one first for each."""
-    for shift, schema in enumerate(SCHEMAS):
+def main(first, *steps):
+    """Go through every STEP-th node of each version by an entry, another one first for each."""
+    ways = zip(steps[::2], steps[1::2], strict=True)
+    for (entry, step), (shift, schema) in itertools.product(ways, enumerate(SCHEMAS)):
         for text, made, declared in itertools.islice(nodes(schema), (int(first) + shift) % int(step), None, int(step)):
-            say(f"{schema.domain}.{schema.name}-{schema.since_version}: {text}")
+            say(f"{entry} {schema.domain}.{schema.name}-{schema.since_version}: {text}")
             with contextlib.suppress(ExtremumError):
                 ENTRIES[entry](model(schema, made(), declared))
 

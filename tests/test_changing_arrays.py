@@ -164,7 +164,7 @@ def shapes_of_another_thread(kind):
         partial(extremum.minimum, x, out, out=x),
         partial(extremum.argmax, y, 1, out=rows),
     ]
-    beside_a_thread(change, calls, 0.3)
+    beside_a_thread(change, calls, 0.2)
 
 
 @pytest.mark.parametrize("kind", ["x", "out", "rows"])
@@ -209,7 +209,7 @@ def beside_a_writer(dtype, rows, columns):
         partial(into, guarded, extremum.hardmax, x[:, ::-1]),
         partial(into, guarded, extremum.maximum, x, other),
     ]
-    beside_a_thread(change, calls, 0.1)
+    beside_a_thread(change, calls, 0.05)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "int64"])

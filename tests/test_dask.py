@@ -161,8 +161,8 @@ def test_indices_of_every_type(dtype):
 
 
 def test_an_index_beyond_32_bits_counts_all_chunks_before_it():
-    # One element, seen everywhere.
-    d = da.from_array(np.broadcast_to(np.int8(7), (3, 1 << 31)), chunks=(1, 1 << 30), name=False)
+    # Dask makes its chunks of one element, seen everywhere.
+    d = da.full((3, 1 << 31), 7, dtype=np.int8, chunks=(1, 1 << 30))
     assert computed(ed.argmax(d, select_last_index=True)) == 3 * (1 << 31) - 1
 
 
