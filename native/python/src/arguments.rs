@@ -22,13 +22,11 @@ pub fn settle<'py>(axis: Option<&Object<'py>>, array: &Ndarray<'py>, function: &
     .transpose()
 }
 
-#[inline]
 fn is_settled(axis: &Object<'_>) -> bool {
     is_number(axis) || axis.cast::<PyTuple>().is_ok_and(|axes| axes.iter_borrowed().all(|axis| is_number(&axis)))
 }
 
 /// Whether an axis is an integer and no truth value, which Python counts among them.
-#[inline]
 pub fn is_number(axis: &Object<'_>) -> bool {
     axis.is_instance_of::<PyInt>() && !axis.is_instance_of::<PyBool>()
 }
@@ -62,17 +60,14 @@ impl Axes {
         Ok(axes)
     }
 
-    #[inline]
     fn all(rank: usize) -> Self {
         Self(if rank == 64 { u64::MAX } else { (1 << rank) - 1 })
     }
 
-    #[inline]
     pub fn are_all(self, rank: usize) -> bool {
         self == Self::all(rank)
     }
 
-    #[inline]
     pub fn contains(self, axis: usize) -> bool {
         self.0 >> axis & 1 == 1
     }
@@ -124,7 +119,6 @@ fn named(dtype: &Object<'_>, function: &str) -> PyResult<Elements> {
 
 /// The type of indices that is named by its class, as `numpy.int32` is: to convert a class takes NumPy longer than to find the
 /// largest of a few elements.
-#[inline]
 fn of_class(dtype: &Object<'_>) -> Option<Elements> {
     use NpyTypes::*;
     // By NumPy's numbers of the types, from 1 on.
@@ -143,7 +137,6 @@ pub struct Given<'py>(pub Option<Object<'py>>);
 
 impl<'py> FromPyObject<'_, 'py> for Given<'py> {
     type Error = PyErr;
-    #[inline]
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         Ok(Self(Some(object.to_owned())))
     }
@@ -171,7 +164,6 @@ fn flag(given: &Object<'_>, name: &str, function: &str) -> PyResult<bool> {
 }
 
 /// What the word for what is done about NaN leaves out; None where it says something else, which the Python side knows.
-#[inline]
 pub fn omitted(nan_policy: Option<&Object<'_>>) -> Option<Omit> {
     let Some(policy) = nan_policy else { return Some(Omit::Nothing) };
     match word(policy)? {
@@ -182,7 +174,6 @@ pub fn omitted(nan_policy: Option<&Object<'_>>) -> Option<Omit> {
 }
 
 /// The text of a word; None where it is of another class.
-#[inline]
 pub fn word<'a>(word: &'a Object<'_>) -> Option<&'a str> {
     word.cast_exact::<PyString>().ok()?.to_str().ok()
 }

@@ -24,14 +24,12 @@ use std::sync::atomic::{AtomicI32, Ordering};
 pub type Ndarray<'py> = Bound<'py, PyUntypedArray>;
 
 /// What NumPy holds of an array at this moment.
-#[inline]
 fn fields(array: *mut PyArrayObject) -> *const PyArrayObject_fields {
     // SAFETY: the object is an array.
     unsafe { _PyArray_GET_ITEM_DATA(array) }
 }
 
 /// What the elements of an array are at this moment, where they have an order here.
-#[inline]
 pub fn elements_of(array: &Ndarray<'_>) -> Option<Elements> {
     // SAFETY: an array has a descriptor, which is alive as long as the array is not given another.
     unsafe { describe((*fields(array.as_array_ptr())).descr) }
@@ -114,13 +112,11 @@ impl<'py> Array<'py> {
         Self::new(array, "")
     }
 
-    #[inline]
     pub fn element(&self) -> ElementType {
         self.elements.element
     }
 
     /// The number of bytes that all elements have together.
-    #[inline]
     pub fn bytes(&self) -> usize {
         self.shape.iter().fold(self.element().size(), |bytes, &len| bytes.saturating_mul(len))
     }
@@ -179,7 +175,6 @@ pub struct Elements {
 ///
 /// # Safety
 /// The descriptor is alive and the interpreter attached.
-#[inline]
 pub unsafe fn describe(descriptor: *const PyArray_Descr) -> Option<Elements> {
     // SAFETY: the caller's.
     let fields = unsafe { &*_PyDataType_GET_ITEM_DATA(descriptor) };
@@ -188,7 +183,6 @@ pub unsafe fn describe(descriptor: *const PyArray_Descr) -> Option<Elements> {
     Some(Elements { number, element: element_type(number)?, swapped: fields.byteorder == foreign as c_char })
 }
 
-#[inline]
 pub fn element_type(number: c_int) -> Option<ElementType> {
     Some(match number {
         0 => ElementType::Bool,
@@ -231,7 +225,6 @@ fn meet(descriptor: Bound<'_, PyArrayDescr>) {
 pub type Operands<'py> = SmallVec<[Ndarray<'py>; 4]>;
 
 /// Takes an array and makes [`describe`] know bfloat16, where this is the first of it. May run Python code.
-#[inline]
 fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
     let number = type_number(array);
     // Another library has registered this one.
@@ -241,14 +234,12 @@ fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
     array.clone()
 }
 
-#[inline]
 fn type_number(array: &Ndarray<'_>) -> c_int {
     // SAFETY: an array has a descriptor.
     unsafe { (*_PyDataType_GET_ITEM_DATA((*fields(array.as_array_ptr())).descr)).type_num }
 }
 
 /// An object as an array, where it is one and of no subclass, which may give its elements another meaning.
-#[inline]
 fn plain<'a, 'py>(object: &'a Object<'py>) -> Option<&'a Ndarray<'py>> {
     // SAFETY: the interpreter is attached; an object of this type is an array.
     unsafe {
@@ -259,7 +250,6 @@ fn plain<'a, 'py>(object: &'a Object<'py>) -> Option<&'a Ndarray<'py>> {
 
 /// Takes an array of elements that kernels know, and of no subclass; None where it is for the Python side, which takes dates
 /// and durations apart.
-#[inline]
 pub fn settled<'py>(object: &Object<'py>) -> Option<Ndarray<'py>> {
     let array = plain(object)?;
     let number = type_number(array);
@@ -268,7 +258,6 @@ pub fn settled<'py>(object: &Object<'py>) -> Option<Ndarray<'py>> {
 }
 
 /// Takes an array to write to: one of a subclass by way of the Python side, which knows whether it may be.
-#[inline]
 pub fn target<'py>(object: &Object<'py>, function: &str) -> PyResult<Ndarray<'py>> {
     if let Some(array) = plain(object) {
         return Ok(met(array));
@@ -334,7 +323,6 @@ impl<'py> Output<'py> {
 }
 
 /// Whether no two elements share memory: mostly, each axis steps over all that the axes inside it span.
-#[inline]
 fn is_apart(out: &Array<'_>) -> bool {
     let axes = out.shape.iter().zip(&out.strides).map(|(&len, &stride)| (len, stride.unsigned_abs()));
     let size = out.element().size();
@@ -342,7 +330,6 @@ fn is_apart(out: &Array<'_>) -> bool {
 }
 
 /// Whether each axis steps over what the ones before it span, the first over an element.
-#[inline]
 fn steps_over(axes: impl Iterator<Item = (usize, usize)>, mut span: usize) -> bool {
     axes.filter(|&(len, _)| len > 1).all(|(len, stride)| {
         let before = span;
@@ -386,7 +373,6 @@ fn come_near(axes: &[(isize, isize)], reach: isize, distance: isize, tries: &mut
 }
 
 /// Strides for a new output whose axes lie in memory as those of the operands do, where that is not C order.
-#[inline]
 pub fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<isize>> {
     // One axis has one order.
     if shape.len() > 1 { order_of_axes(arrays, shape) } else { None }

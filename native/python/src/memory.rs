@@ -97,7 +97,6 @@ fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>)> {
 
 /// Makes an array of so many bytes, whose memory is kept when it goes, if it is large. An allocator that the user has set
 /// is left to do its work.
-#[inline]
 pub fn made<T>(py: Python<'_>, bytes: usize, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     if bytes < LEAST || bytes > get_kept_memory() { make() } else { made_of_block(py, make) }
 }
@@ -235,13 +234,8 @@ static KEPT: Mutex<Vec<Block>> = Mutex::new(Vec::new());
 
 /// Waits for the blocks, but not for ever: where another thread had them during a `fork`, the child keeps nothing.
 fn kept() -> Option<MutexGuard<'static, Vec<Block>>> {
-    (0..100).find_map(|_| {
-        let kept = KEPT.try_lock().ok();
-        if kept.is_none() {
-            thread::yield_now();
-        }
-        kept
-    })
+    let attempt = || KEPT.try_lock().inspect_err(|_| thread::yield_now()).ok();
+    (0..100).find_map(|_| attempt())
 }
 
 /// How many bytes they may have.

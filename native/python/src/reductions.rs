@@ -196,7 +196,6 @@ impl Reduction<'_> {
     }
 
     /// The shape of a result.
-    #[inline]
     fn kept(&self, x: &Array<'_>, axes: Axes) -> PerAxis<usize> {
         let mut shape = PerAxis::new();
         for (axis, &len) in x.shape.iter().enumerate() {
@@ -211,7 +210,6 @@ impl Reduction<'_> {
 }
 
 /// The number of elements of a slice.
-#[inline]
 fn block(x: &Array<'_>, axes: Axes) -> u64 {
     let lens = x.shape.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
     lens.fold(1, |block, (_, &len)| block.saturating_mul(len as u64))

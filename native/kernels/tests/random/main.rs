@@ -15,6 +15,7 @@ mod memory;
 use case::Case;
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::threads;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -64,18 +65,6 @@ fn setting(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// A case of a seed, which is named where it fails.
-struct Named(Case, u64, u64);
-
-impl Drop for Named {
-    fn drop(&mut self) {
-        let Self(case, seed, number) = self;
-        if thread::panicking() {
-            eprintln!("EXTREMUM_SEED={seed} EXTREMUM_FIRST_CASE={number}: {case:?}");
-        }
-    }
-}
-
 #[test]
 fn random_calls_agree_with_loops_and_touch_nothing_else() {
     let _settings = settings();
@@ -87,8 +76,11 @@ fn random_calls_agree_with_loops_and_touch_nothing_else() {
     let mut number = first;
     while number - first < cases && time.is_none_or(|time| begun.elapsed() < time) {
         let mut random = Random(seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(number));
-        let case = Named(Case::new(&mut random), seed, number);
-        case.0.run(&mut random);
+        let case = Case::new(&mut random);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| case.run(&mut random))) {
+            eprintln!("EXTREMUM_SEED={seed} EXTREMUM_FIRST_CASE={number}: {case:?}");
+            resume_unwind(panic);
+        }
         number += 1;
     }
     let sets: Vec<_> = InstructionSet::ALL.into_iter().filter(|set| set.is_available()).map(|set| set.name()).collect();
