@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -24,8 +25,6 @@ from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError, InputError
 from extremum.printable import json_text, printable
 
-__all__ = ["conformance"]
-
 _TYPES = [each.name for each in dtypes.ELEMENT_TYPES]
 _OPERATORS = sorted({name for domain, name in spec.OPERATORS if domain == spec.ONNX})
 
@@ -38,6 +37,15 @@ _FILTERS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 )
 
 
+# What completes the name of a runtime.
+_COMPLETED: dict[str, Any] = {"shell_complete": complete(known_runtimes)}
+
+
+def _number(name: str, type_: click.IntRange | click.FloatRange, default: float, help_: str) -> Callable[[Any], Any]:
+    """Return an option that takes a number."""
+    return click.option(name, type=type_, default=default, show_default=True, help=help_)
+
+
 def _case_options(command: Any) -> Any:
     """Add the options that select cases."""
     for name, parameter, what, more in _FILTERS:
@@ -45,8 +53,7 @@ def _case_options(command: Any) -> Any:
         help_ = f"Only {what}; may be repeated{words}."
         command = click.option(name, parameter, multiple=True, help=help_, **more)(command)
     command = click.option("--specified-only", is_flag=True, help="Only cases that a specification decides.")(command)
-    seed = click.IntRange(min=0)
-    return click.option("--seed", type=seed, default=0, show_default=True, help="Seed of the random elements.")(command)
+    return _number("--seed", click.IntRange(min=0), 0, "Seed of the random elements.")(command)
 
 
 @click.group(cls=Group)
@@ -79,26 +86,12 @@ def export_command(folder: Path, seed: int, as_json: bool, **filters: Any) -> No
 
 
 @conformance.command("run")
-@click.argument("targets", metavar="[RUNTIME]...", nargs=-1, shell_complete=complete(known_runtimes))
+@click.argument("targets", metavar="[RUNTIME]...", nargs=-1, **_COMPLETED)
 @adapter_option
 @_case_options
-@click.option(
-    "--limit",
-    type=click.FloatRange(min=0.1),
-    default=10.0,
-    show_default=True,
-    help="Time limit for a case, in seconds.",
-)
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Number of runtimes tested at once."
-)
-@click.option(
-    "--compare",
-    nargs=2,
-    metavar="A B",
-    shell_complete=complete(known_runtimes),
-    help="Print the cases where two runtimes differ.",
-)
+@_number("--limit", click.FloatRange(min=0.1), 10.0, "Time limit for a case, in seconds.")
+@_number("--jobs", click.IntRange(min=1), 2, "Number of runtimes tested at once.")
+@click.option("--compare", nargs=2, metavar="A B", help="Print the cases where two runtimes differ.", **_COMPLETED)
 @click.option("--json", "form", flag_value="json", help="Print one JSON object, which conformance card reads.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the report card.")
 def run_command(
@@ -126,7 +119,12 @@ def run_command(
         raise ArgumentError("no case matches", remedy="drop a filter")
     answers = _run_all(names, suite, limit, jobs)
     for each in answers:
-        _warn(each)
+        results = [result for result in each.results if not result.case.question.refused]
+        if results and all(result.outcome is Outcome.REFUSED for result in results):
+            text = (
+                f"{each.runtime} refuses every case; is its adapter right? first reason: {printable(results[0].detail)}"
+            )
+            write(f"extremum: {text}", err=True)
     if form == "json":
         write(json_text(record(answers, seed)))
     elif form == "markdown":
@@ -174,28 +172,17 @@ def _installed() -> list[str]:
     return found
 
 
-def _warn(answers: Answers) -> None:
-    """Say that a runtime refuses everything: its adapter may be wrong."""
-    results = [result for result in answers.results if not result.case.question.refused]
-    if results and all(result.outcome is Outcome.REFUSED for result in results):
-        reason = printable(results[0].detail)
-        write(f"extremum: {answers.runtime} refuses every case; is its adapter right? first reason: {reason}", err=True)
-
-
 def _run_all(names: list[str], suite: list[Case], limit: float, jobs: int) -> list[Answers]:
     stop = Event()
 
-    def answers(name: str, advance: Callable[[Case], None]) -> Answers:
-        def progress(case: Case) -> None:
-            if stop.is_set():
-                raise CancelledError
-            advance(case)
-
-        return run(name, suite, limit=limit, progress=progress)
+    def progress(name: str, case: Case) -> None:
+        if stop.is_set():
+            raise CancelledError
+        advance[name](case)
 
     with _progress(names, len(suite)) as advance, ThreadPoolExecutor(jobs) as pool:
         # Threads only wait here; each runtime works in a process.
-        futures = [pool.submit(answers, name, advance[name]) for name in names]
+        futures = [pool.submit(run, name, suite, limit=limit, progress=partial(progress, name)) for name in names]
         try:
             return [future.result() for future in futures]
         except BaseException:
@@ -229,25 +216,19 @@ def _print_comparison(first: Answers, second: Answers) -> None:
 
 
 def _print_summary(answers: list[Answers], *, each: bool) -> None:
+    """Print the counts, and each case or the first of each kind that is refused or contradicts a specification."""
     width = max(len(result.outcome.value) for one in answers for result in one.results)
     for one in answers:
         write(f"{one.runtime} {one.version}")
         counts = one.counts()
-        for outcome in Outcome:
-            if counts[outcome]:
-                write(f"  {outcome.value:<{width}}  {counts[outcome]:>5}")
-        for line in _details(one, each=each):
-            write(f"  {line}")
-
-
-def _details(answers: Answers, *, each: bool) -> Iterator[str]:
-    """Yield a line for each case, or for the first of each kind that is refused or contradicts a specification."""
-    seen: set[tuple[Outcome, str]] = set()
-    for result in answers.results:
-        kind = result.outcome, result.case.version.name
-        # A runtime often refuses all operators for one reason.
-        reason = result.outcome, result.detail
-        matters = result.outcome is Outcome.REFUSED or not result.conforms
-        if each or (matters and not {kind, reason} & seen):
-            seen |= {kind, reason}
-            yield ": ".join(part for part in (result.outcome.value, result.case.name, result.detail) if part)
+        for outcome in (outcome for outcome in Outcome if counts[outcome]):
+            write(f"  {outcome.value:<{width}}  {counts[outcome]:>5}")
+        seen: set[tuple[Outcome, str]] = set()
+        for result in one.results:
+            # A runtime often refuses all operators for one reason.
+            kinds = {(result.outcome, result.case.version.name), (result.outcome, result.detail)}
+            matters = result.outcome is Outcome.REFUSED or not result.conforms
+            if each or (matters and not kinds & seen):
+                seen |= kinds
+                parts = result.outcome.value, result.case.name, result.detail
+                write(f"  {': '.join(part for part in parts if part)}")

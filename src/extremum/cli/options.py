@@ -17,14 +17,13 @@ from click.shell_completion import CompletionItem
 
 from extremum.errors import ArgumentError
 
-__all__ = ["COMPLETION_VARIABLE", "PATH", "Command", "Group", "complete", "models_of", "named_options", "refuse_unused"]
-
 COMPLETION_VARIABLE = "_EXTREMUM_COMPLETE"
 """The environment variable by which a shell asks for completions."""
 
 PATH = click.Path(path_type=Path)
 
 _SKIPPED = ("node_modules", "__pycache__", "venv", "site-packages")
+_Found = tuple[str | None, click.Command | None, list[str]]
 _Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
@@ -35,13 +34,11 @@ class Command(click.Command):
         """Parse the arguments, and refuse two options that set one parameter."""
         rest = list(args)
         parsed = super().parse_args(ctx, args)
-        if not ctx.resilient_parsing:
-            chosen: dict[str | None, click.Parameter] = {}
-            for each in self.make_parser(ctx).parse_args(rest)[2]:
-                first = chosen.setdefault(each.name, each)
-                if first is not each:
-                    reason = f"{_spelling(first)} and {_spelling(each)} are both given"
-                    raise ArgumentError(reason, remedy="drop one of them")
+        chosen: dict[str | None, click.Parameter] = {}
+        for each in [] if ctx.resilient_parsing else self.make_parser(ctx).parse_args(rest)[2]:
+            if (first := chosen.setdefault(each.name, each)) is not each:
+                reason = f"{_spelling(first)} and {_spelling(each)} are both given"
+                raise ArgumentError(reason, remedy="drop one of them")
         return parsed
 
 
@@ -54,9 +51,7 @@ class Group(click.Group):
         """Parse the arguments; a group alone shows its help."""
         return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> _Found:
         """Find the command; for a misspelt one, name the nearest."""
         known = self.list_commands(ctx)
         if args and args[0] not in known and not ctx.resilient_parsing and not args[0].startswith("-"):
@@ -70,12 +65,10 @@ class Group(click.Group):
 
 def named_options(context: click.Context) -> dict[str, str]:
     """Return the options that the command line names: parameter to spelling."""
-    return {
-        str(each.name): _spelling(each)
-        for each in context.command.params
-        if isinstance(each, click.Option)
-        and context.get_parameter_source(str(each.name)) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
-    }
+    given = ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT
+    options = (each for each in context.command.params if isinstance(each, click.Option))
+    named = (each for each in options if context.get_parameter_source(str(each.name)) in given)
+    return {str(each.name): _spelling(each) for each in named}
 
 
 def refuse_unused(context: click.Context, what: str, used: Collection[str]) -> None:
@@ -118,8 +111,6 @@ def complete_codes(context: click.Context, parameter: click.Parameter, incomplet
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-
-
 models_argument = click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=PATH)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -18,8 +19,6 @@ from extremum import __version__, _native, get_num_threads
 from extremum.cli.options import Group
 from extremum.cli.terminal import write
 from extremum.printable import json_text
-
-__all__ = ["COMMANDS", "program"]
 
 COMMANDS = {
     "run": "Run a model on arrays from files, or on random arrays.",
@@ -47,10 +46,8 @@ class _LazyGroup(Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = getattr(import_module(f"extremum.cli.{cmd_name}"), cmd_name)
-        return command
+        module = import_module(f"extremum.cli.{cmd_name}") if cmd_name in COMMANDS else None
+        return getattr(module, cmd_name, None)
 
     def invoke(self, ctx: click.Context) -> Any:
         # Click writes an empty line about a KeyboardInterrupt, but none about an Abort.
@@ -92,6 +89,10 @@ def _installation() -> dict[str, Any]:
     """Return what a bug report needs: versions, the machine, its instruction sets and the runtimes."""
     from extremum import runtimes
 
+    packages = {}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            packages[name] = version(name)
     return {
         "extremum": __version__,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
@@ -101,13 +102,6 @@ def _installation() -> dict[str, Any]:
         "threads": get_num_threads(),
         "instruction_set": _native.get_instruction_set(),
         "instruction_sets": list(_native.instruction_sets()),
-        "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
+        "packages": packages,
         "runtimes": {each.name: each.version for each in runtimes.installed()},
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -15,8 +15,6 @@ from extremum.printable import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console", "describe", "discard", "flush", "prepare", "print_values", "write"]
-
 _PREVIEWED = 6
 # A longer text or name hides the other columns.
 _LONGEST_TEXT = 40

@@ -16,8 +16,6 @@ from extremum.cli import terminal
 from extremum.errors import ExtremumError, first_line, lacking
 from extremum.printable import printable
 
-__all__ = ["Failure", "document", "show"]
-
 _REPORT = "this is a bug in extremum; please report it with the traceback that EXTREMUM_TRACEBACK=1 prints"
 
 

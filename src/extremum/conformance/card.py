@@ -27,8 +27,6 @@ from extremum.errors import InputError
 from extremum.printable import markdown_table
 from extremum.runtimes.runtime import Outcome
 
-__all__ = ["REFUSALS", "caption", "draw", "markdown", "record", "recorded", "summarised"]
-
 REFUSALS = "refusals"
 """The column, beside the element types, of the cases that have to be refused, which say nothing of a type."""
 

@@ -27,8 +27,6 @@ from extremum.errors import ArgumentError
 from extremum.runtimes.processes import NoAnswerError, Subprocess
 from extremum.runtimes.runtime import Outcome, compare
 
-__all__ = ["Answers", "Exported", "Result", "export", "run"]
-
 
 @dataclass(frozen=True, slots=True)
 class Result:

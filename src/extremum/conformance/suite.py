@@ -21,8 +21,6 @@ from extremum.runtimes import runtime
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
-__all__ = ["VERSIONS", "Case", "Selection", "cases", "model_of", "named"]
-
 VERSIONS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
 """Every version of every operator that the suite asks."""
 

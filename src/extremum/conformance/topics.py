@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from extremum.spec import AttributeRange, Family, OperatorVersion
 
-__all__ = ["TOPICS", "Array", "Placement", "Question", "Subject"]
-
 Array = NDArray[Any]
 
 _KINDS = ("arg", "arg", "hardmax", "elementwise", "elementwise", "reduction", "reduction", "top")

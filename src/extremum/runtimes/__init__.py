@@ -75,11 +75,11 @@ def add_file(path: str | os.PathLike[str]) -> list[Runtime]:
         raise ArgumentError(f"{str(path)!r} is not a regular file", remedy="name the Python file of an adapter")
     file = Path(path).absolute()
     found = _of_file(file)
-    groups = [_group(each.name) for each in found]
-    for group in groups:
-        if group in known() and _FILES.get(group) != file:
-            raise ArgumentError(f"there is a runtime {group!r} already", where=str(path), remedy="give it another name")
-    _FILES.update(dict.fromkeys(groups, file))
+    names = [each.name.partition(":")[0] for each in found]
+    for name in names:
+        if name in known() and _FILES.get(name) != file:
+            raise ArgumentError(f"there is a runtime {name!r} already", where=str(path), remedy="give it another name")
+    _FILES.update(dict.fromkeys(names, file))
     return found
 
 
@@ -130,10 +130,11 @@ def find(name: str) -> Runtime:
     >>> runtimes.find("onnx.reference").name
     'onnx.reference'
     """
-    if _group(name) not in known():
+    group = name.partition(":")[0]
+    if group not in known():
         raise ArgumentError(f"there is no runtime {name!r}", remedy=f"the runtimes are {', '.join(known())}")
     try:
-        found = {each.name: each for each in _open(_group(name))}
+        found = {each.name: each for each in _open(group)}
     except DependencyError as error:
         raise ArgumentError(error.reason, given=error.given, remedy=error.remedy) from None
     if name not in found:
@@ -144,10 +145,6 @@ def find(name: str) -> Runtime:
 def shown(runtime: Runtime) -> str:
     """Return name and version, as messages state them."""
     return f"{runtime.name} {runtime.version}"
-
-
-def _group(name: str) -> str:
-    return name.partition(":")[0]
 
 
 @functools.cache
@@ -182,14 +179,18 @@ def _blaming(name: str, absent: str, remedy: str | None = None) -> Iterator[None
     try:
         yield
     except Exception as error:
+        # The adapter's frames and those of what it calls: without importlib, importlib.metadata, or importlib_metadata,
+        # which takes its place where it is installed.
+        others = re.compile(rf"<frozen importlib|.*[\\/]importlib(_metadata)?[\\/]|{re.escape(__file__)}$")
+        frames = [each for each in traceback.extract_tb(error.__traceback__) if not others.match(each.filename)]
         # An import that fails is the adapter's own, or one in what is installed.
-        own = len({each.filename for each in _frames(error)}) == 1
+        own = len({each.filename for each in frames}) == 1
         if isinstance(error, DependencyError) or (
             own if isinstance(error, ModuleNotFoundError) else isinstance(error, ImportError) and error.name is None
         ):
             given = None if getattr(error, "name", None) == name else first_line(error)
             raise DependencyError(absent, given=given, remedy=remedy) from None
-        places = [(each.filename, each.lineno) for each in _frames(error)]
+        places = [(each.filename, each.lineno) for each in frames]
         if isinstance(error, SyntaxError):
             places.append((error.filename or "", error.lineno))
         raise ExecutionError(
@@ -198,14 +199,6 @@ def _blaming(name: str, absent: str, remedy: str | None = None) -> Iterator[None
             given=": ".join(part for part in (type(error).__name__, first_line(error)) if part),
             remedy="mend the adapter, or what it imports; EXTREMUM_TRACEBACK=1 shows the traceback",
         ) from error
-
-
-def _frames(error: Exception) -> list[traceback.FrameSummary]:
-    """Return the frames of a traceback that are the adapter's and those of what it calls."""
-    # importlib, importlib.metadata, or importlib_metadata, which takes its place where it is installed.
-    importing = re.compile(r"<frozen importlib|.*[\\/]importlib(_metadata)?[\\/]")
-    frames = traceback.extract_tb(error.__traceback__)
-    return [each for each in frames if each.filename != __file__ and not importing.match(each.filename)]
 
 
 def _checked(found: Any) -> list[Runtime]:

@@ -18,8 +18,6 @@ from extremum.dtypes import from_name
 from extremum.errors import DependencyError
 from extremum.runtimes.runtime import Feeds, Load, Run, Runtime
 
-__all__ = ["ADAPTERS", "Adapter", "through_float32"]
-
 
 @dataclass(frozen=True, eq=False)
 class Adapter:
@@ -146,12 +144,7 @@ def _openvino() -> list[Runtime]:
     @through_float32
     def load(model: onnx.ModelProto) -> Run:
         compiled = core.compile_model(core.read_model(model.SerializeToString(), b""), "CPU", exact)
-
-        def run(feeds: Feeds) -> list[Any]:
-            answer = compiled(dict(feeds))
-            return [answer[at] for at in range(len(compiled.outputs))]
-
-        return run
+        return lambda feeds: list(compiled(dict(feeds)).to_tuple())
 
     return [Adapter("openvino", openvino.__version__.partition("-")[0], load)]
 
@@ -167,9 +160,7 @@ def _tract() -> list[Runtime]:
         names = [value.name for value in model.graph.input]
 
         def run(feeds: Feeds) -> list[Any]:
-            # np.ascontiguousarray gives a 0-d array another rank.
-            answers = runnable.run([np.ascontiguousarray(feeds[name]).reshape(feeds[name].shape) for name in names])
-            return [answer.to_numpy() for answer in answers]
+            return [each.to_numpy() for each in runnable.run([np.asarray(feeds[name], order="C") for name in names])]
 
         return run
 
@@ -187,12 +178,7 @@ def _tinygrad() -> list[Runtime]:
     def load(model: onnx.ModelProto) -> Run:
         with _file_of(model) as path:
             runner = OnnxRunner(path)
-
-        def run(feeds: Feeds) -> list[Any]:
-            answers = runner({name: Tensor(x) for name, x in feeds.items()})
-            return [answers[value.name].numpy() for value in model.graph.output]
-
-        return run
+        return lambda feeds: [x.numpy() for x in runner({name: Tensor(x) for name, x in feeds.items()}).values()]
 
     return [Adapter("tinygrad", version("tinygrad"), load)]
 

@@ -20,8 +20,6 @@ from extremum.errors import ExecutionError, ExtremumError, said
 from extremum.printable import printable
 from extremum.runtimes.runtime import Array, Feeds, Outcome, Run, Runtime
 
-__all__ = ["STARTING", "InProcess", "NoAnswerError", "Subprocess", "ended"]
-
 STARTING = threading.Lock()
 """Held while a process starts: if its parent died, it would end with a traceback."""
 
@@ -43,10 +41,14 @@ class InProcess:
     def __init__(self, runtime: Runtime) -> None:
         self.name, self.version, self.load = runtime.name, runtime.version, runtime.load
 
-    def ask(self, model: onnx.ModelProto, feeds: Feeds) -> list[Array]:
-        """Return the outputs of a model, or raise a NoAnswerError."""
+    def ask(self, model: onnx.ModelProto, feeds: Feeds | None) -> list[Array]:
+        """Return the outputs of a model, or raise a NoAnswerError; without feeds, load the model only."""
         try:
-            return [np.asarray(x) for x in _loaded(self, model)(feeds)]
+            run = self.load(model)
+            if not callable(run):
+                raise TypeError(f"load gives {type(run).__name__}, and not a function that runs the model")
+            # Copies: the runtime may own the memory.
+            return [] if feeds is None else [np.array(x) for x in run(feeds)]
         except Exception as error:
             raise NoAnswerError(Outcome.REFUSED, _line(error)) from None
 
@@ -55,10 +57,8 @@ class Subprocess:
     """A runtime in a process of its own for the time of a ``with`` block; a process that died is started again."""
 
     def __init__(self, name: str, limit: float = 10.0) -> None:
-        self.name = name
-        # Seconds for each answer.
-        self.limit = limit
-        self.version = ""
+        # The limit is in seconds, for each answer.
+        self.name, self.limit, self.version = name, limit, ""
         self._process: Any = None
         self._pipe: Any = None
 
@@ -100,8 +100,7 @@ class Subprocess:
             raise NoAnswerError(Outcome.CRASHED, self._end()) from None
         if kind == "refused":
             raise NoAnswerError(Outcome.REFUSED, answer)
-        outputs: list[Array] = answer
-        return outputs
+        return list(answer)
 
     def _start(self) -> None:
         from extremum.runtimes import files
@@ -159,13 +158,6 @@ def ended(code: int) -> str:
     return f"exit status {code}"
 
 
-def _loaded(runtime: Runtime | InProcess, model: onnx.ModelProto) -> Run:
-    run = runtime.load(model)
-    if not callable(run):
-        raise TypeError(f"load gives {type(run).__name__}, and not a function that runs the model")
-    return run
-
-
 def _serve(name: str, pipe: Connection, adapters: list[Path]) -> None:
     # What the runtime prints would mix with what the command prints.
     silence = os.open(os.devnull, os.O_WRONLY)
@@ -176,23 +168,21 @@ def _serve(name: str, pipe: Connection, adapters: list[Path]) -> None:
 
         for adapter in adapters:
             add_file(adapter)
-        runtime = find(name)
+        asked = InProcess(find(name))
     except Exception as error:
         # An error of this package says what helps.
         pipe.send(("refused", error if isinstance(error, ExtremumError) else _line(error)))
         return
-    pipe.send(("ready", runtime.version))
+    pipe.send(("ready", asked.version))
     while True:
         try:
             content, feeds = pipe.recv()
         except EOFError:
             return
         try:
-            run = _loaded(runtime, onnx.ModelProto.FromString(content))
-            # Copies: the runtime may own the memory.
-            pipe.send(("answer", [] if feeds is None else [np.array(x) for x in run(feeds)]))
+            pipe.send(("answer", asked.ask(onnx.ModelProto.FromString(content), feeds)))
         except Exception as error:
-            pipe.send(("refused", _line(error)))
+            pipe.send(("refused", str(error) if isinstance(error, NoAnswerError) else _line(error)))
 
 
 def _line(error: BaseException) -> str:

@@ -16,8 +16,6 @@ from extremum.errors import said
 from extremum.graph.nodes import one_node
 from extremum.spec import Family, OperatorVersion
 
-__all__ = ["Feeds", "Load", "Outcome", "Question", "Run", "Runtime", "compare", "refusal"]
-
 Array = NDArray[Any]
 Feeds = Mapping[str, Array]
 """The inputs of a model by name."""
@@ -30,23 +28,15 @@ Load = Callable[[onnx.ModelProto], Run]
 
 
 class Runtime(Protocol):
-    """A runtime that is installed.
-
-    Attributes
-    ----------
-    name : str
-        As the command line spells it, such as ``onnxruntime`` or ``onnxruntime:cuda``.
-    version : str
-        Version of the package that does the work.
-    """
+    """A runtime that is installed."""
 
     @property
     def name(self) -> str:
-        """The name."""
+        """As the command line spells it, such as ``onnxruntime`` or ``onnxruntime:cuda``."""
 
     @property
     def version(self) -> str:
-        """The version."""
+        """Version of the package that does the work."""
 
     def load(self, model: onnx.ModelProto, /) -> Run:
         """Return what runs a model."""
@@ -101,35 +91,30 @@ def compare(question: Question, expected: Sequence[Array] | None, answers: Seque
     if expected is None:
         return Outcome.ACCEPTED
     if question.attributes.get("sorted") == 0 and [x.shape for x in answers] == [x.shape for x in expected]:
-        expected, answers = _in_order(question, expected), _in_order(question, answers)
-    pairs = enumerate(zip(expected, answers, strict=True))
+        # Values and indices in the order of the indices.
+        axis = _axis(question)
+        expected, answers = (
+            [np.take_along_axis(each, np.argsort(outputs[1], axis), axis) for each in outputs]
+            for outputs in (expected, answers)
+        )
     ranks = list(Outcome)
-    return max((_outcome(question, at, *pair) for at, pair in pairs), key=ranks.index)
-
-
-def _in_order(question: Question, outputs: Sequence[Array]) -> list[Array]:
-    """Return values and indices in the order of the indices."""
-    axis = _axis(question)
-    order = np.argsort(outputs[1], axis)
-    return [np.take_along_axis(each, order, axis) for each in outputs]
+    # Signalling NaNs and numbers beyond a type are no reason to warn.
+    with np.errstate(all="ignore"):
+        outcomes = [_outcome(question, at, *pair) for at, pair in enumerate(zip(expected, answers, strict=True))]
+    return max(outcomes, key=ranks.index)
 
 
 def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Outcome:
     """Return the outcome of one output."""
-    # Signalling NaNs and numbers beyond a type are no reason to warn.
-    with np.errstate(all="ignore"):
-        if answer.dtype != expected.dtype:
-            outcome, same = Outcome.TYPE, _same_values(answer, expected)
-        elif answer.shape != expected.shape:
-            outcome = Outcome.SHAPE
-            same = answer.size == expected.size and _same_bits(answer.reshape(expected.shape), expected)
-        else:
-            outcome, same = Outcome.EXACT, _same_bits(answer, expected)
-        return outcome if same else _difference(question, at, expected, answer)
-
-
-def _difference(question: Question, at: int, expected: Array, answer: Array) -> Outcome:
-    """Return how another answer differs."""
+    if answer.dtype != expected.dtype:
+        outcome, same = Outcome.TYPE, _same_values(answer, expected)
+    elif answer.shape != expected.shape:
+        outcome = Outcome.SHAPE
+        same = answer.size == expected.size and _same_bits(answer.reshape(expected.shape), expected)
+    else:
+        outcome, same = Outcome.EXACT, _same_bits(answer, expected)
+    if same:
+        return outcome
     if any(_is_nan(x).any() for x in question.inputs):
         return Outcome.NAN
     if answer.dtype != expected.dtype or answer.shape != expected.shape:
