@@ -87,15 +87,4 @@ def byte_swapped(x, rng):
 
 
 REPEATING = (broadcast, windowed)
-LAYOUTS = (
-    contiguous,
-    fortran,
-    permuted,
-    reversed_axes,
-    strided,
-    mixed,
-    *REPEATING,
-    unaligned,
-    read_only,
-    byte_swapped,
-)
+LAYOUTS = (contiguous, fortran, permuted, reversed_axes, strided, mixed, *REPEATING, unaligned, read_only, byte_swapped)

@@ -210,8 +210,7 @@ main(sys.argv[1:])
 
 
 @pytest.mark.parametrize(
-    ("number", "out"),
-    [(signal.SIGKILL, "y.npy"), needs_zarr(signal.SIGKILL, "y.zarr"), (signal.SIGINT, "y.nc")],
+    ("number", "out"), [(signal.SIGKILL, "y.npy"), needs_zarr(signal.SIGKILL, "y.zarr"), (signal.SIGINT, "y.nc")]
 )
 def test_a_run_that_is_killed_leaves_nothing_under_the_name(number, out):
     save(sample(), "C")

@@ -179,11 +179,7 @@ def test_nan_that_does_not_take_part_is_not_refused(order):
 
 NO_MASKS = [
     ([1, 0], ElementTypeError, "where has element type int64, not bool"),
-    (
-        np.ones((2, 3), bool),
-        ArgumentError,
-        "where has shape (2, 3), which does not broadcast with the shape (2,)",
-    ),
+    (np.ones((2, 3), bool), ArgumentError, "where has shape (2, 3), which does not broadcast with the shape (2,)"),
     (np.ma.array([True, False], mask=[True, False]), ArgumentError, "where has 1 missing element, neither True nor"),
 ]
 
