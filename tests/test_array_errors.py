@@ -6,6 +6,7 @@ import pytest
 import extremum
 from extremum import _native, errors
 
+NAMES = {"extremum": extremum, "np": np, "_native": _native}
 TEXTS = """
 >>> extremum.argmax(np.zeros((2, 2)), 3)
 AxisError: argmax: axis 3 is out of range for an array with 2 dimensions
@@ -132,5 +133,5 @@ ArgumentError: set_instruction_set: this processor has no instruction set named 
 def test_text(case):
     call, text = case.removeprefix(">>> ").split("\n", 1)
     with pytest.raises(errors.ExtremumError) as caught:
-        eval(call, {"extremum": extremum, "np": np, "_native": _native})
+        eval(call, NAMES)
     assert f"{type(caught.value).__name__}: {caught.value}" == text

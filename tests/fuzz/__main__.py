@@ -92,21 +92,21 @@ class Watch:
 
 def work(given):
     """Make the cases, in the child; a line on stdout says before each which one it is, and one after it what came."""
+    sys.path.append(str(HERE.parent))
     import corpus
     import targets
 
     corpus.models(), corpus.tensors(), corpus.arrays()
-    names, folder = given.targets.split(","), targets.Folder()
+    names = given.targets.split(",")
     for number in range(given.first, given.first + given.cases):
         if time.time() > given.until:
             break
         limit()
-        folder.clear()
         begun = {"number": number, "target": names[number % len(names)], "answered": False}
-        print(json.dumps({**begun, "folder": str(folder.path)}), flush=True)
-        print(json.dumps(begun | attempt(targets, given.seed, begun, folder)), flush=True)
-    folder.clear()
-    folder.path.rmdir()
+        # Where a case keeps its files; they stay where it ends this process.
+        with tempfile.TemporaryDirectory(prefix="extremum-fuzz-") as folder:
+            print(json.dumps({**begun, "folder": folder}), flush=True)
+            print(json.dumps(begun | attempt(targets, given.seed, begun, Path(folder))), flush=True)
 
 
 def limit():
@@ -134,7 +134,7 @@ def attempt(targets, seed, begun, folder):
         at = f"{Path(ours[-1].filename).name}:{ours[-1].name}"
         files = {}
         with contextlib.suppress(OSError):
-            files = {path.name: path.read_bytes().hex() for path in folder.path.iterdir() if path.is_file()}
+            files = {path.name: path.read_bytes().hex() for path in folder.iterdir() if path.is_file()}
         text = "".join(traceback.format_exception(error))
         return {"finding": f"{name} {type(error).__name__} at {at}", "text": text[-4000:], "files": files}
 

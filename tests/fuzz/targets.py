@@ -4,23 +4,18 @@ An answer, an :class:`~extremum.errors.ExtremumError`, an OSError and the want o
 Where a model would run operators of others, which may loop for ever by right, it is not run.
 """
 
-import contextlib
-import io
 import math
 import os
-import shutil
-import tempfile
 import warnings
-from pathlib import Path
 
 import corpus
 import numpy as np
 import onnx
 from mutations import mutated_bytes, mutated_message, mutated_npy, parsed
 
+import commands
 from extremum import backend, directml
 from extremum.check import check
-from extremum.cli import main
 from extremum.cli.inputs import read_array
 from extremum.errors import ExtremumError
 from extremum.fix import fix
@@ -28,27 +23,6 @@ from extremum.onnxruntime import convert
 
 FAMILY = {"ArgMax", "ArgMin", "Max", "Min", "Hardmax"}
 HARMLESS = FAMILY | {"Identity", "Relu", "Constant", "Cast", "Add", "Top", "If"}
-
-
-class Folder:
-    """Where a case keeps its files."""
-
-    def __init__(self):
-        self.path = Path(tempfile.mkdtemp(prefix="extremum-fuzz-"))
-
-    def keep(self, name, data):
-        """Write a file and return its path."""
-        path = self.path / name
-        path.write_bytes(data)
-        return path
-
-    def clear(self):
-        """Remove everything in it."""
-        for path in self.path.iterdir():
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
 
 
 def model(random, folder):
@@ -59,7 +33,7 @@ def model(random, folder):
         data = mutated_message(random, onnx.ModelProto.FromString(data), donors).SerializeToString()
     if random.random() < 0.15:
         data = mutated_bytes(random, data)
-    folder.keep("model.onnx", data)
+    (folder / "model.onnx").write_bytes(data)
     return data
 
 
@@ -74,12 +48,7 @@ def harmless(data):
     return all(node.op_type in HARMLESS for node in nodes) and len(nodes) < 200
 
 
-def prepare(random, folder):
-    backend.prepare(model(random, folder))
-
-
-def run(random, folder):
-    data = model(random, folder)
+def run(random, data):
     prepared = backend.prepare(data)
     if not harmless(data):
         return
@@ -96,30 +65,6 @@ def run(random, folder):
     prepared.run(inputs)
 
 
-def looked_at(random, folder):
-    report = check(model(random, folder), feature_level=random.choice((None, None, 0x4100)))
-    str(report)
-
-
-def converted(random, folder):
-    convert(model(random, folder), random.choice(("all", "unsupported")))
-
-
-def fixed(random, folder):
-    data = model(random, folder)
-    fix(
-        data,
-        random.choice(("onnxruntime", "directml-4_1")),
-        whole=harmless(data),
-        raise_opset=random.choice((None, 13)),
-    )
-
-
-def lowered(random, folder):
-    sizes = random.choice(({}, {"n": 3, "m": 2, "N": 4}))
-    directml.lower(model(random, folder), random.choice(list(directml.FeatureLevel)), sizes=sizes)
-
-
 def array(random, folder):
     ending, data = random.choice(corpus.arrays())
     if ending == ".pb" and random.random() < 0.7:
@@ -128,7 +73,8 @@ def array(random, folder):
         data = data.SerializeToString()
     else:
         data = (mutated_npy if ending == ".npy" else mutated_bytes)(random, data)
-    path = folder.keep("x" + ending, data)
+    path = folder / f"x{ending}"
+    path.write_bytes(data)
     dtype = random.choice((None, np.dtype("float32")))
     read_array(f"{path}{random.choice((':', ':a', ':x')) if ending == '.npz' else ''}", dtype)
 
@@ -136,8 +82,8 @@ def array(random, folder):
 def command(random, folder):
     """The command line: whatever its files hold, a status and at most a line on stderr, never a traceback."""
     data = model(random, folder)
-    path = str(folder.path / "model.onnx")
-    out = str(folder.path / "out")
+    path = str(folder / "model.onnx")
+    out = str(folder / "out")
     ways = [
         ["check", path, *random.choice(([], ["--json"], ["--format", "github"], ["--feature-level", "4_1"]))],
         ["lower", path, "--set", "n=3", "--format", random.choice(("text", "json", "cpp", "dxdispatch"))],
@@ -146,46 +92,40 @@ def command(random, folder):
     if harmless(data):
         ways.append(["run", path, "--random", "--set", "n=3", *random.choice(([], ["--json"], ["-o", out]))])
         ending, data = random.choice(corpus.arrays())
-        file = folder.keep("x" + ending, mutated_npy(random, data) if ending == ".npy" else mutated_bytes(random, data))
+        file = folder / f"x{ending}"
+        file.write_bytes((mutated_npy if ending == ".npy" else mutated_bytes)(random, data))
         ways.append(["run", path, "-i", f"x={file}", "--random", "--set", "n=2"])
     words = random.choice(ways)
-    folder.keep("command.txt", " ".join(words).encode())
-    said, failed = io.StringIO(), io.StringIO()
-    status = None
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(failed):
-        try:
-            main(words)
-        except SystemExit as end:
-            status = end.code
+    (folder / "command.txt").write_text(" ".join(words))
+    status, out, err = commands.run(*words)
     assert status in (0, 1, 2), f"status {status}"
-    assert "Traceback" not in failed.getvalue(), failed.getvalue()
-    assert "\x1b" not in said.getvalue() + failed.getvalue(), "an escape sequence reaches the terminal"
+    assert "Traceback" not in err, err
+    assert "\x1b" not in out + err, "an escape sequence reaches the terminal"
 
 
-def raising(random, folder):
-    """What a finding is, for the test of this program."""
-    model(random, folder)
+def raising(random, data):
     raise KeyError("no")
 
 
-def aborting(random, folder):
-    """A crash, for the same test."""
-    model(random, folder)
-    os.abort()
-
-
-TARGETS = {
-    "prepare": prepare,
+# What becomes of a model. The last two are a finding and a crash, for the test of this program.
+MODELS = {
+    "prepare": lambda random, data: backend.prepare(data),
+    "check": lambda random, data: str(check(data, feature_level=random.choice((None, None, 0x4100)))),
+    "convert": lambda random, data: convert(data, random.choice(("all", "unsupported"))),
+    "fix": lambda random, data: fix(
+        data,
+        random.choice(("onnxruntime", "directml-4_1")),
+        whole=harmless(data),
+        raise_opset=random.choice((None, 13)),
+    ),
+    "lower": lambda random, data: directml.lower(
+        data, random.choice(list(directml.FeatureLevel)), sizes=random.choice(({}, {"n": 3, "m": 2, "N": 4}))
+    ),
     "run": run,
-    "check": looked_at,
-    "convert": converted,
-    "fix": fixed,
-    "lower": lowered,
-    "array": array,
-    "command": command,
     "raising": raising,
-    "aborting": aborting,
+    "aborting": lambda random, data: os.abort(),
 }
+TARGETS = {"array": array, "command": command}
 RIGHT = (ExtremumError, OSError, MemoryError)
 
 
@@ -194,7 +134,10 @@ def attempt(name, random, folder):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            TARGETS[name](random, folder)
+            if name in MODELS:
+                MODELS[name](random, model(random, folder))
+            else:
+                TARGETS[name](random, folder)
         except RIGHT:
             return False
     return True
