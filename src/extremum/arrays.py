@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, within
 from extremum.loading import loaded
 
 FILL = "fill or drop them first"
@@ -59,11 +59,9 @@ def as_output(x: NDArray[Any], function: str) -> NDArray[Any]:
     """Return an array of a subclass as it is, where plain elements may be written into it."""
     if not issubclass(type(x), np.ndarray):
         raise ArgumentTypeError(f"{function}: out is {type(x).__name__}, not an array", remedy="pass a numpy.ndarray")
-    try:
+    with within(function):
         refuse_own_rules(x)
         refuse_missing(x)
-    except ExtremumError as error:
-        raise error.with_context(where=function) from None
     return x
 
 

@@ -28,9 +28,8 @@ def numpy_table() -> object:
     return capsule
 
 
-_OURS = (ArgumentError, ElementTypeError, MinMax, MinMaxIndices, ValuesIndices)
-_OTHERS = (unknown_keyword, numpy_table, str, np.dtype)
-_LOADED: dict[str, Any] = {each.__name__: each for each in (*_OURS, *_OTHERS)}
+_CLASSES: tuple[Any, ...] = (ArgumentError, ElementTypeError, MinMax, MinMaxIndices, ValuesIndices, str, np.dtype)
+_LOADED = {each.__name__: each for each in (*_CLASSES, unknown_keyword, numpy_table)}
 
 
 def find(name: str) -> Any:

@@ -664,8 +664,7 @@ def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     values = validate.attributes(schema, desc.attributes)
     index = desc.output.data_type.element_type
     operation = core_operation(schema, values, inputs[0].rank or 0, index=index.name)
-    axes = (operation.axis,) if isinstance(operation, TopK) else getattr(operation, "axes", ())
-    for field, result in zip(desc.outputs, infer.outputs(schema, values, inputs, axes), strict=True):
+    for field, result in zip(desc.outputs, infer.outputs(schema, values, inputs), strict=True):
         _require_output(desc, field, result)
     if isinstance(operation, ArgReduce):
         largest = math.prod(inputs[0].sizes or ()) // math.prod(desc.output.sizes) - 1

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from extremum import _native
 from extremum.arrays import FILL, FILL_MASKED, as_element, as_result, class_name, first_lost, refuse_own_rules, takes
-from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
+from extremum.errors import ArgumentError, ElementTypeError, within
 from extremum.interop import Operand, as_operand, common_library, frontend
 from extremum.reductions import as_mask, nan, require_policy, write_out
 
@@ -37,47 +37,41 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
 
 def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any = None) -> Any:
     """Compute with operands of which none has functions of its own."""
-    try:
-        return _extremum(function, operands, out, nan_policy, where)
-    except ExtremumError as error:
-        raise error if error.reason.startswith(f"{function}:") else error.with_context(where=function) from None
-
-
-def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any) -> Any:
-    numbers = [x for x in operands if type(x) in _DEFAULT]
-    others = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
-    several = list(others.values())
-    dtype = _result_type(function, [each.array.dtype for each in several], numbers)
-    _require_same_times(several, dtype, out)
-    arrays = [others[at].array if at in others else as_element(x, dtype) for at, x in enumerate(operands)]
-    if where is not None:
-        where = as_mask(function, where)
-        shape = broadcast_shape(function, [each.shape for each in arrays])
-        fault = f"where has shape {where.shape}, which does not broadcast with the shape {shape} of the operands"
-        arrays[0] = np.broadcast_to(arrays[0], broadcast_shape(function, [shape, where.shape], fault))
-    target = None if nan_policy == "raise" or where is not None else out
-    result = _computed(function, arrays, dtype, target, nan_policy == "omit")
-    if nan_policy == "raise":
-        found = nan(np.asarray(result)) if where is None else nan(np.asarray(result)) & where
-        if found.any():
-            first = tuple(map(int, np.argwhere(found)[0]))
-            raise ArgumentError(
-                f"NaN at {first} of the result" if first else "an operand is NaN",
-                given="nan_policy='raise'",
-                remedy="use nan_policy='omit' or 'propagate', or mend the data",
-            )
-    if where is not None:
+    with within(function):
+        numbers = [x for x in operands if type(x) in _DEFAULT]
+        others = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
+        several = list(others.values())
+        dtype = _result_type(function, [each.array.dtype for each in several], numbers)
+        _require_same_times(several, dtype, out)
+        arrays = [others[at].array if at in others else as_element(x, dtype) for at, x in enumerate(operands)]
+        if where is not None:
+            where = as_mask(function, where)
+            shape = broadcast_shape(function, [each.shape for each in arrays])
+            fault = f"where has shape {where.shape}, which does not broadcast with the shape {shape} of the operands"
+            arrays[0] = np.broadcast_to(arrays[0], broadcast_shape(function, [shape, where.shape], fault))
+        target = None if nan_policy == "raise" or where is not None else out
+        result = _computed(function, arrays, dtype, target, nan_policy == "omit")
+        if nan_policy == "raise":
+            found = nan(np.asarray(result)) if where is None else nan(np.asarray(result)) & where
+            if found.any():
+                first = tuple(map(int, np.argwhere(found)[0]))
+                raise ArgumentError(
+                    f"NaN at {first} of the result" if first else "an operand is NaN",
+                    given="nan_policy='raise'",
+                    remedy="use nan_policy='omit' or 'propagate', or mend the data",
+                )
+        if where is not None:
+            if out is not None:
+                write_out(function, out, np.asarray(result), fill=False)
+            elsewhere = arrays[0].astype(dtype, copy=False) if out is None else out
+            result = as_result(np.where(where, result, elsewhere))
         if out is not None:
-            write_out(function, out, np.asarray(result), fill=False)
-        elsewhere = arrays[0].astype(dtype, copy=False) if out is None else out
-        result = as_result(np.where(where, result, elsewhere))
-    if out is not None:
-        return result if target is out else write_out(function, out, np.asarray(result))
-    if not several:
-        return result
-    own, whole = common_library(several), np.asarray(result)
-    same = own.array.shape == whole.shape
-    return own.wrap(whole, lambda: tuple(range(whole.ndim)) if same else (-1,) * whole.ndim)
+            return result if target is out else write_out(function, out, np.asarray(result))
+        if not several:
+            return result
+        own, whole = common_library(several), np.asarray(result)
+        same = own.array.shape == whole.shape
+        return own.wrap(whole, lambda: tuple(range(whole.ndim)) if same else (-1,) * whole.ndim)
 
 
 def _elements(x: object) -> Operand:

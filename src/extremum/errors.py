@@ -7,6 +7,8 @@ is also a subclass of the built-in exception that NumPy would raise.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -189,6 +191,15 @@ class MemoryLimitError(ExtremumError, MemoryError):
 
 class DependencyError(ExtremumError, ImportError):
     """A required package or library is missing, too old, or fails to load. The message names the install command."""
+
+
+@contextmanager
+def within(place: str) -> Iterator[None]:
+    """Add the place to an error, unless its reason begins with it."""
+    try:
+        yield
+    except ExtremumError as error:
+        raise error if error.reason.startswith(f"{place}:") else error.with_context(where=place) from None
 
 
 def first_line(error: BaseException) -> str:

@@ -16,25 +16,20 @@ from extremum.tensors import Dimension, Shape, TensorType
 from extremum.validate import Attributes
 
 
-def outputs(
-    schema: OperatorVersion, values: Attributes, types: Sequence[TensorType], axes: Sequence[int] | None = None
-) -> tuple[TensorType, ...]:
-    """Return what is known of each output; its element type is None where the version leaves it to the caller.
-
-    A caller that has validated the axes passes them.
-    """
+def outputs(schema: OperatorVersion, values: Attributes, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    """Return what is known of each output; its element type is None where the version leaves it to the caller."""
     of_index = schema.outputs[-1].types
     index = of_index[0] if len(of_index) == 1 else None
     match schema.family:
         case Family.ARGMAX | Family.ARGMIN:
-            return (TensorType(index, _reduced(schema, values, types[0].shape, axes)),)
+            return (TensorType(index, _reduced(schema, values, types[0].shape)),)
         case Family.LARGEST | Family.SMALLEST:
-            return (TensorType(types[0].element, _reduced(schema, values, types[0].shape, axes)),)
+            return (TensorType(types[0].element, _reduced(schema, values, types[0].shape)),)
         case Family.TOP:
-            shape = _selected(schema, values, types[0].shape, axes)
+            shape = _selected(schema, values, types[0].shape)
             return TensorType(types[0].element, shape), TensorType(index, shape)
         case Family.HARDMAX:
-            if axes is None and types[0].shape is not None:
+            if types[0].shape is not None:
                 validate.axes(schema, values, len(types[0].shape))
             return (types[0],)
         case Family.MAXIMUM | Family.MINIMUM:
@@ -42,16 +37,14 @@ def outputs(
             return (TensorType(element, _joint(schema, [tensor.shape for tensor in types])),)
 
 
-def _reduced(
-    schema: OperatorVersion, values: Attributes, shape: Shape | None, axes: Sequence[int] | None
-) -> Shape | None:
+def _reduced(schema: OperatorVersion, values: Attributes, shape: Shape | None) -> Shape | None:
     if shape is None:
         return None
     # DirectML has no such attribute and keeps the rank.
     keepdims = values.get("keepdims", 1)
     if validate.UNKNOWN in values.values():
         return tuple(1 if size == 1 else None for size in shape) if keepdims else None
-    axes = validate.axes(schema, values, len(shape)) if axes is None else axes
+    axes = validate.axes(schema, values, len(shape))
     for axis in axes:
         if shape[axis] == 0 and not schema.identity:
             raise SpecError(f"{schema} has nothing to choose from: axis {axis} of its input has no element")
@@ -60,12 +53,10 @@ def _reduced(
     return tuple(size for axis, size in enumerate(shape) if axis not in axes)
 
 
-def _selected(
-    schema: OperatorVersion, values: Attributes, shape: Shape | None, axes: Sequence[int] | None
-) -> Shape | None:
+def _selected(schema: OperatorVersion, values: Attributes, shape: Shape | None) -> Shape | None:
     if shape is None:
         return None
-    (axis,) = validate.axes(schema, values, len(shape)) if axes is None else axes
+    (axis,) = validate.axes(schema, values, len(shape))
     size, k = shape[axis], values["k"] if isinstance(values["k"], int) else None
     if k is not None and isinstance(size, int) and k > size:
         reason = f"{schema} takes {k} elements along axis {axis} of its input, which has {size}"

@@ -7,7 +7,6 @@ the attributes of an error) keeps its value.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 # More than any message has without a name that was made to be long.
@@ -26,6 +25,9 @@ def printable(text: str, longest: int = _LONGEST) -> str:
 
 def json_text(document: object) -> str:
     r"""Return a value as JSON, with its escapes where :func:`printable` has them."""
+    # (Whoever imports the package has no need of it.)
+    import json
+
     return json.dumps(document, indent=2).replace("\x7f", "\\u007f").replace("##", "#\\u0023")
 
 

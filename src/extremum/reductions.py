@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import as_element, first_lost
+from extremum.arrays import as_element, first_lost, takes
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.indices import unravel
 from extremum.interop import Operand, as_operand, frontend
@@ -328,10 +328,6 @@ def broadcast_mask(function: str, where: Any, shape: tuple[int, ...]) -> NDArray
 
 def nan(array: NDArray[Any]) -> NDArray[np.bool_]:
     """Return where the elements are NaN, or NaT."""
-    if array.dtype.kind in "mM":
-        return np.asarray(np.isnat(array), np.bool_)
-    if array.dtype.kind in "biu":
-        return np.zeros(array.shape, np.bool_)
     # (ml_dtypes widens a bfloat16 to look at it, at which a signalling NaN is an invalid operation.)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.isnan(array), np.bool_)
@@ -385,15 +381,13 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
                     remedy="pass a time that the unit can hold",
                 )
             return value.astype(dtype)
-    elif isinstance(default, bool | int | float | np.generic | np.ndarray) and np.ndim(default) == 0:
-        number = default.item() if isinstance(default, np.generic | np.ndarray) else default
-        if isinstance(number, bool | int | float):
+    else:
+        number = default.item() if isinstance(default, np.generic | np.ndarray) and np.ndim(default) == 0 else default
+        if isinstance(number, bool | int | float) and takes(dtype, number):
             try:
-                value = as_element(number, dtype)
+                return as_element(number, dtype)
             except ArgumentError as error:
                 raise ArgumentError(f"{function}: default={number} does not fit {dtype}", remedy=error.remedy) from None
-            if value.dtype == dtype:
-                return value
     raise ElementTypeError(
         f"{function}: default is {default!r}, which is no element of {dtype}", remedy=f"pass one value of {dtype}"
     )

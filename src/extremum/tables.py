@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import extremum as ex
 from extremum import elementwise, reductions
-from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
+from extremum.errors import ArgumentError, ElementTypeError, within
 from extremum.interop import Operand, Table, as_operand, column, common_library, is_table, split_table
 from extremum.reductions import operand_of, write_out
 from extremum.signatures import NanPolicy
@@ -99,11 +99,9 @@ def _is_first(axis: Any) -> bool:
 
 
 def _split(function: str, x: Any) -> Table:
-    try:
+    with within(function):
         table: Table = split_table(x)
-    except ExtremumError as error:
-        raise error.with_context(where=function) from None
-    return table
+        return table
 
 
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
@@ -135,10 +133,8 @@ def _part(x: Operand, table: Table, place: int) -> Operand:
 def _require_alike(function: str, first: Table, tables: list[Table], arrays: list[Operand]) -> None:
     """Refuse operands of other libraries, labels or shapes than those of a table."""
     nothing = np.empty(0)
-    try:
+    with within(function):
         common_library([*(Operand(nothing, library=each.library, labels=each.labels) for each in tables), *arrays])
-    except ExtremumError as error:
-        raise error.with_context(where=function) from None
     shapes = [*(each.shape for each in tables), *(each.array.shape for each in arrays)]
     if elementwise.broadcast_shape(function, shapes) != first.shape or {each.shape for each in tables} != {first.shape}:
         raise ArgumentError(
