@@ -143,10 +143,7 @@ def find(code: str) -> Rule:
     >>> find("EX009").title
     'nothing to choose from'
     """
-    for rule in RULES:
-        if rule.code == code.upper():
-            return rule
-    raise _unknown(code)
+    return _chosen(code, [rule for rule in RULES if rule.code == code.upper()])[0]
 
 
 def matching(prefix: str) -> tuple[Rule, ...]:
@@ -163,12 +160,11 @@ def matching(prefix: str) -> tuple[Rule, ...]:
     >>> [rule.code for rule in matching("EX00")][:2]
     ['EX001', 'EX002']
     """
-    found = tuple(rule for rule in RULES if prefix and rule.code.startswith(prefix.upper()))
-    if not found:
-        raise _unknown(prefix)
-    return found
+    return _chosen(prefix, [rule for rule in RULES if prefix and rule.code.startswith(prefix.upper())])
 
 
-def _unknown(code: str) -> ArgumentError:
-    remedy = f"the codes are {', '.join(rule.code for rule in RULES)}"
-    return ArgumentError(f"there is no rule {code!r}", remedy=remedy)
+def _chosen(code: str, rules: list[Rule]) -> tuple[Rule, ...]:
+    if not rules:
+        remedy = f"the codes are {', '.join(rule.code for rule in RULES)}"
+        raise ArgumentError(f"there is no rule {code!r}", remedy=remedy)
+    return tuple(rules)

@@ -15,7 +15,7 @@ from collections import ChainMap
 from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from itertools import count, zip_longest
+from itertools import chain, count, repeat, zip_longest
 from typing import Any
 
 import onnx
@@ -121,9 +121,11 @@ class Signature:
         found: list[str | None] = [None] * len(node.output)
         for index in range(len(node.output) if self.outputs else 0):
             parameter = self.outputs[min(index, len(self.outputs) - 1)]
-            given = bound.get(parameter.type) or _stated_kind(node) if not parameter.is_free else None
-            if len(parameter.kinds) == 1 or given in parameter.kinds:
-                found[index] = next(iter(parameter.kinds)) if len(parameter.kinds) == 1 else given
+            given = None if parameter.is_free else bound.get(parameter.type) or _stated_kind(node)
+            if len(parameter.kinds) == 1:
+                (found[index],) = parameter.kinds
+            elif given in parameter.kinds:
+                found[index] = given
         return found
 
 
@@ -401,14 +403,12 @@ class InferenceInput:
         # Declared shapes come second, so that a wrong declaration misleads nobody.
         return infer_types(self.model) if self.graph.declare_shapes(graph) else graph
 
-    def _graph(
-        self, body: Body, source: onnx.GraphProto, inputs_of_graph: Sequence[str | None] = ()
-    ) -> list[str | None]:
-        """Add a graph that gets values of these kinds, and return the kinds of its outputs."""
+    def _graph(self, body: Body, source: onnx.GraphProto, passed: Sequence[str | None] = ()) -> list[str | None]:
+        """Add a graph to which values of some kinds are passed, and return the kinds of its outputs."""
         graph, name_of = body.graph, body.name_of
         graph.name = "graph"
         inputs = {value.name for value in source.input}
-        for value, given in zip_longest(source.input, inputs_of_graph[: len(source.input)]):
+        for value, given in zip_longest(source.input, passed[: len(source.input)]):
             declared = types.sound(value.type) or (types.type_proto(given) if given else None)
             graph.input.add(name=name_of(value.name), type=declared)
             body.kinds[name_of(value.name)] = None if declared is None else types.kind(declared)
@@ -472,15 +472,17 @@ class InferenceInput:
                 path = nodes.path(body.path, len(body.entries), attribute.name)
                 inner = Body(path, body.opsets, graph, ChainMap({}, body.kinds), body.names, body.attributes)
                 entry.graphs.append((attribute.name, inner))
-                inputs_of_graph = _graph_inputs(node.op_type, given, len(attribute.g.input))
-                graph_outputs[attribute.name] = self._graph(inner, attribute.g, inputs_of_graph)
+                passed = given if node.op_type == "Scan" and len(given) == len(attribute.g.input) else []
+                if node.op_type == "Loop":
+                    passed = ["tensor(int64)", "tensor(bool)", *given[2:]]
+                graph_outputs[attribute.name] = self._graph(inner, attribute.g, passed)
             elif visible:
                 copy.attribute.append(attribute)
             elif attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
                 body.declare(body.name_of(node.output[0]), types.tensor_type(attribute.t.data_type, attribute.t.dims))
         by_promise = promise.gives(node, given) if promise is not None else [None] * len(node.output)
-        by_graphs = _graph_outputs(node.op_type, graph_outputs)
-        return [each or next(iter(by_graphs[index : index + 1]), None) for index, each in enumerate(by_promise)]
+        by_graphs = chain(_graph_outputs(node.op_type, graph_outputs), repeat(None))
+        return [one or other for one, other in zip(by_promise, by_graphs, strict=False)]
 
     def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body) -> Body:
         """Add the nodes of a function where it is called."""
@@ -514,10 +516,3 @@ def _graph_outputs(operator: str, graph_outputs: Mapping[str, list[str | None]])
         return [first if first == second else None for first, second in zip(one, other, strict=False)]
     kinds = graph_outputs.get("body", [])
     return kinds[1:] if operator == "Loop" else kinds if operator == "Scan" else []
-
-
-def _graph_inputs(operator: str, given: Sequence[str | None], count: int) -> Sequence[str | None]:
-    """Return the kinds of the values that an operator passes to its graph."""
-    if operator == "Loop":
-        return ("tensor(int64)", "tensor(bool)", *given[2:])
-    return given if operator == "Scan" and len(given) == count else ()
