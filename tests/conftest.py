@@ -68,7 +68,7 @@ def in_process(monkeypatch):
     def here(name, limit=None):
         return contextlib.nullcontext(InProcess(runtimes.find(name)))
 
-    for function in (conformance.run, check.check, fix.target.opened.__wrapped__):
+    for function in (conformance.run, check.check, fix.opened.__wrapped__):
         monkeypatch.setitem(function.__globals__, "Subprocess", here)
 
 

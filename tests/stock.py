@@ -9,7 +9,7 @@ import onnxruntime
 from packaging.version import Version
 
 from extremum import backend, dtypes
-from extremum.fix.target import same_bits
+from extremum.fix import same_bits
 
 ORT = f"onnxruntime {onnxruntime.__version__}"
 # Versions before 1.32 do, though not along the rows of a matrix.

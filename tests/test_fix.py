@@ -10,8 +10,7 @@ from extremum import fix as fixing
 from extremum.check import check
 from extremum.check.question import samples
 from extremum.errors import ArgumentError, ModelError
-from extremum.fix import changes, fix
-from extremum.fix.target import same_bits
+from extremum.fix import fix, same_bits
 from extremum.graph.sites import sites
 from hostile_runtimes import make_known
 from models import model
@@ -278,8 +277,8 @@ def test_raises_a_model_that_onnx_does_not_survive():
     ],
 )
 def test_a_converter_that_ends_without_an_answer(monkeypatch, converter, limit, said):
-    monkeypatch.setattr(changes, "_CONVERTER", converter)
-    monkeypatch.setattr(changes, "_LIMIT", limit)
+    monkeypatch.setattr(fixing, "_CONVERTER", converter)
+    monkeypatch.setattr(fixing, "_LIMIT", limit)
     original = model("(uint64[3] x) => (y) { y = ArgMax(x) }", opset=7)
     with pytest.raises(ModelError) as caught:
         fix(original, raise_opset=9)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from extremum import backend, dtypes
 from extremum import fix as fixing
 from extremum.check import check
-from extremum.fix import REWRITES, fix
-from extremum.fix.target import same_bits
+from extremum.fix import REWRITES, fix, same_bits
 from models import model
 from stock import ORT, assert_same, edges, feeds_of, one_node, stock_refuses
 

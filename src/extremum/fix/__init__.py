@@ -1,30 +1,49 @@
 """Models rewritten into standard ONNX that a target runs, exact to the bit.
 
-Decides which nodes are rewritten: those that the rules of :mod:`extremum.check` find for the target. The rewrites are
-in :mod:`extremum.fix.rewrites`. Nothing else in the model changes; its opset changes only on request.
+Decides which nodes are rewritten: those that the rules of :mod:`extremum.check` find for the target, by the rewrites of
+:mod:`extremum.fix.rewrites`. Nothing else in the model changes; its opset changes only on request, by onnx's own
+converter. Decides what is compared, bit by bit: every rewritten node on its own, on samples that are hard to get right;
+then both models as a whole, if their inputs can be drawn and their operators have an implementation here. All NaNs
+count as equal: no runtime promises which one it gives.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
 
-from extremum.errors import ExtremumError, ModelError, SpecError, lacking
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.errors import ArgumentError, ExtremumError, InputError, ModelError, SpecError, first_line, lacking
 
 try:
     import onnx
 except ModuleNotFoundError as error:
     raise lacking("extremum.fix", error) from None
 
-from extremum import check, validate
-from extremum.check.rules import refusals
-from extremum.fix.changes import Change, Fixed, convert, splice
+from extremum import backend, check, dtypes, runtimes, validate
+from extremum.check.question import AskedRuntime, Inputs, Kind, draw, expected_outputs, model_of, samples
+from extremum.check.rules import Targets, refusals
+from extremum.directml import FeatureLevel, create_operator, steps
 from extremum.fix.rewrites import REWRITES, Fragment, find
-from extremum.fix.target import Target, opened, verify_model, verify_node
 from extremum.graph import nodes
+from extremum.graph.inference import resolve_references
 from extremum.graph.load import external, load
 from extremum.graph.sites import Site, sites
-from extremum.spec import OPERATORS, OperatorVersion
+from extremum.graph.types import declared_inputs, require_array
+from extremum.printable import printable
+from extremum.runtimes import Runtime, shown
+from extremum.runtimes.processes import Subprocess, ended
+from extremum.spec import OPERATORS, Family, OperatorVersion
+from extremum.tensors import require_memory
 
 __all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
 
@@ -253,3 +272,347 @@ def has_external_data(model: onnx.ModelProto) -> bool:
     False
     """
     return any(True for _ in external(model))
+
+
+# What a fix changes, and how it reads.
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One node and the nodes that replace it.
+
+    Attributes
+    ----------
+    place, path : str
+        The path of the node, with its name if it has one, and without.
+    operator, element : str
+        The operator and its version, such as ``ArgMax-13``, and the element type of its inputs.
+    title : str
+        What the rewrite does.
+    before, after : onnx.NodeProto, tuple of onnx.NodeProto
+        The node, and its replacement.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.fix import fix
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (int16[9] x) => (int64[1] y) { y = ArgMax(x) }'
+    >>> print(fix(onnx.parser.parse_model(text)).changes[0])
+    graph.node[0]: ArgMax-13 of int16 on wider integers
+    """
+
+    place: str
+    path: str
+    operator: str
+    element: str
+    title: str
+    before: onnx.NodeProto
+    after: tuple[onnx.NodeProto, ...]
+
+    def __str__(self) -> str:
+        return printable(f"{self.place}: {self.operator} of {self.element} {self.title}")
+
+    def diff(self) -> str:
+        """Return the node and its replacement, a line per node, marked as in a unified diff."""
+        before, *after = (printable(_text(node)) for node in (self.before, *self.after))
+        return "\n".join([f"@@ {self} @@", f"- {before}", *(f"+ {node}" for node in after)])
+
+    def record(self) -> dict[str, Any]:
+        """Return the change in a form that JSON can hold, nodes in ONNX's textual form."""
+        words = {"place": self.place, "operator": self.operator, "element": self.element, "rewrite": self.title}
+        return {**words, "before": _text(self.before), "after": [_text(node) for node in self.after]}
+
+
+def _text(node: onnx.NodeProto) -> str:
+    # In a graph, because onnx prints nodes alone from 1.22 on only.
+    graph = onnx.helper.make_graph([node], "g", [], [])
+    _, _, text = onnx.printer.to_text(graph).partition("{")
+    return " ".join(text.rpartition("}")[0].split())
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A fixed model.
+
+    Attributes
+    ----------
+    model, target : onnx.ModelProto, str
+        The fixed model, or the original if nothing changed, and the runtime that it is for.
+    changes : tuple of Change
+        One per rewritten node.
+    refusals : tuple of ExtremumError
+        One per node that the target refuses and that cannot be rewritten. The target does not run the model then.
+    differences : tuple of ExtremumError
+        One per node that the target answers differently and that has no exact rewrite: it stays.
+    notes : tuple of str
+        What was not compared, and why; the nodes whose answers differ for NaN.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.fix import fix
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (int16[9] x) => (int64[1] y) { y = ArgMax(x) }'
+    >>> fixed = fix(onnx.parser.parse_model(text))
+    >>> len(fixed.changes), fixed.refusals, fixed.notes
+    (1, (), ())
+    """
+
+    model: onnx.ModelProto
+    target: str
+    changes: tuple[Change, ...]
+    refusals: tuple[ExtremumError, ...]
+    differences: tuple[ExtremumError, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def summary(self) -> str:
+        """Return one line that says whether the model was modified."""
+        if self.refusals:
+            return f"not modified: {_count(self.refusals)} cannot be rewritten for {self.target}"
+        differs = f"answers {_count(self.differences)} differently"
+        if self.changes:
+            text, joint = f"{_count(self.changes)} rewritten for {self.target}", "which"
+        else:
+            text, joint = f"not modified: {self.target} takes every node", "but"
+        return f"{text}, {joint} {differs}" if self.differences else text
+
+
+def _count(nodes: Sequence[object]) -> str:
+    return f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
+
+
+def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.NodeProto]]) -> onnx.ModelProto:
+    """Return a copy of a model with other nodes at some paths."""
+    copy = deepcopy(model)
+
+    def rebuild(body: onnx.GraphProto | onnx.FunctionProto, prefix: str) -> None:
+        result: list[onnx.NodeProto] = []
+        for index, node in enumerate(body.node):
+            for name, graph in nodes.subgraphs(node):
+                rebuild(graph, nodes.path(prefix, index, name))
+            result.extend(replacements.get(nodes.path(prefix, index), [node]))
+        if any(path.rpartition(".")[0] == prefix for path in replacements):
+            copies = list(map(deepcopy, result))
+            del body.node[:]
+            body.node.extend(copies)
+
+    for _, prefix, body in nodes.bodies(copy):
+        rebuild(body, prefix)
+    return copy
+
+
+# In seconds; a model of ten thousand nodes takes a few.
+_LIMIT = 300.0
+_HIDDEN = "hidden."
+# The converter may print: its output is no part of the model.
+_CONVERTER = """
+import os, sys
+result = os.dup(1)
+os.dup2(2, 1)
+import onnx.version_converter
+model = onnx.ModelProto.FromString(sys.stdin.buffer.read())
+try:
+    answer, status = onnx.version_converter.convert_version(model, int(sys.argv[1])).SerializeToString(), 0
+except Exception as error:
+    # The converter raises RuntimeError, ValueError and its own ConvertError.
+    answer, status = str(error).strip().partition("\\n")[0].encode(errors="backslashreplace"), 3
+with os.fdopen(result, "wb") as out:
+    out.write(answer)
+sys.exit(status)
+"""
+
+
+def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
+    """Return a model at an opset, or the model itself if it has that or a later one."""
+    if nodes.opsets(model.opset_import).get("", 0) >= opset:
+        return model
+    if model.functions:
+        raise ModelError("the opset of a model with functions cannot be raised", remedy="inline them first")
+    content = _with_domains(model, lambda domain: f"{_HIDDEN}{domain}").SerializeToString()
+    command = [sys.executable, "-c", _CONVERTER, str(opset)]
+    try:
+        child = subprocess.run(command, input=content, capture_output=True, timeout=_LIMIT, check=False)
+    except subprocess.TimeoutExpired:
+        given = f"onnx's converter did not end in {_LIMIT:g} s"
+    else:
+        if child.returncode == 0:
+            return _with_domains(onnx.ModelProto.FromString(child.stdout), lambda domain: domain.removeprefix(_HIDDEN))
+        is_refusal = child.returncode == 3
+        given = child.stdout.decode() if is_refusal else f"onnx's converter ended with {ended(child.returncode)}"
+    raise ModelError(f"the model cannot be raised to opset {opset}", given=given)
+
+
+def _with_domains(model: onnx.ModelProto, rename: Callable[[str], str]) -> onnx.ModelProto:
+    """Return a copy with other names of the domains, except ONNX's own."""
+    copy = deepcopy(model)
+    named: list[Any] = [*copy.opset_import, *(node for _, _, node in nodes.everywhere(copy))]
+    for each in named:
+        if nodes.canonical(each.domain):
+            each.domain = rename(each.domain)
+    return copy
+
+
+# The target, and whether the fixed model gives the same answers there.
+
+_SIZE_OF_A_SYMBOL = 3
+
+# The kinds of samples without NaN and infinities, which other nodes of a model may not support.
+_PLAIN = (Kind.RANDOM, Kind.TIES)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A runtime without any operator of this package, or DirectML at a feature level."""
+
+    # As a message says it.
+    name: str
+    # The rule that finds what it refuses, and the one that finds what it answers differently, if there is one.
+    refuses: str
+    differs: str | None
+    # What these rules ask.
+    asked: Targets
+    # What loads a whole model; without one :mod:`extremum.directml` runs the operators that DirectML has.
+    runtime: Runtime | None = None
+
+    def run(
+        self, body: list[onnx.NodeProto], opset: int, inputs: Inputs, outputs: Mapping[str, str]
+    ) -> Sequence[NDArray[Any]]:
+        """Run nodes that give outputs of some element types."""
+        if self.runtime is not None:
+            numbers = {name: dtypes.from_name(element).onnx_number for name, element in outputs.items()}
+            results = [onnx.helper.make_tensor_value_info(name, number, None) for name, number in numbers.items()]
+            return self.runtime.load(model_of(body, opset, inputs, *results))(inputs)
+        values: dict[str, NDArray[Any]] = dict(inputs)
+        for node in body:
+            schema = nodes.version(node, {"": opset})
+            operands = {name: values[name] for name in nodes.operand_names(node, schema)}
+            # No rewrite puts a TopK where DirectML would have to take it.
+            if schema is None or schema.family is Family.TOP:
+                answers = backend.run_node(node, operands, opset_version=opset)
+                values.update(zip(node.output, answers, strict=True))
+            else:
+                values[node.output[0]] = _dispatch(schema, node, operands, self.asked.feature_level)
+        return [values[name] for name in outputs]
+
+
+def _dispatch(
+    schema: OperatorVersion, node: onnx.NodeProto, inputs: Inputs, level: FeatureLevel | None
+) -> NDArray[Any]:
+    assert level is not None
+    types = nodes.operand_types(schema, list(inputs.values()))
+    values, (output,) = nodes.resolve(schema, nodes.attributes_of(node, {}), list(inputs), types)
+    assert output.element is not None
+    assert output.sizes is not None
+    result = np.empty(output.sizes, dtypes.from_name(output.element).dtype)
+    tensors = {name: np.ravel(array) for name, array in {**inputs, node.output[0]: result}.items()}
+    named = list(zip(inputs, types, strict=True))[: schema.input.maximum]
+    for step in steps(schema, values, named, [(node.output[0], output)], level):
+        operator = create_operator(step.desc, feature_level=level)
+        operator.dispatch(inputs=[tensors[name] for name in step.inputs], outputs=[tensors[step.output]])
+    return result
+
+
+@contextmanager
+def opened(text: str) -> Iterator[Target]:
+    """Give the target called ``onnxruntime``, ``directml-4_1`` or as another runtime, until the end of the block."""
+    levels = {f"directml-{level}": level for level in FeatureLevel}
+    if text == "onnxruntime":
+        runtime = runtimes.find(text)
+        yield Target(shown(runtime), "EX101", "EX108", Targets(runtime=runtime), runtime)
+    elif re.fullmatch(r"directml-\w+", text) and text in levels:
+        yield Target(f"DirectML {levels[text]}", "EX102", None, Targets(feature_level=levels[text]))
+    elif text.partition(":")[0] in runtimes.known():
+        with Subprocess(text) as process:
+            yield Target(shown(process), "EX106", "EX107", Targets(asked=AskedRuntime(process)), process)
+    else:
+        known = ", ".join((*runtimes.known(), *levels))
+        raise ArgumentError(f"there is no target {text!r}", remedy=f"the targets are {known}")
+
+
+def same_bits(first: Any, second: Any) -> bool:
+    """Return whether two values agree in type, shape and every bit; any NaN agrees with any other."""
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(same_bits, first, second))
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(same_bits(first[key], second[key]) for key in first)
+    first, second = np.asarray(first), np.asarray(second)
+    if first.dtype != second.dtype or first.shape != second.shape:
+        return False
+    same = first == second
+    if first.dtype.kind in "fV":
+        same = same & (np.signbit(first) == np.signbit(second)) | (first != first) & (second != second)
+    return bool(np.all(same))
+
+
+def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
+    """Compare the answers of a node here with those of its replacement in the target."""
+    # Attributes that the call of a function gives have their defaults.
+    node, *body = (resolve_references(each, {}) for each in (site.node, *change.after))
+    outputs = {name: str(each.element) for name, each in zip(node.output, site.outputs(), strict=True)}
+    for inputs in samples(site):
+        try:
+            expected = expected_outputs(node, inputs, site.opsets[""])
+            with np.errstate(all="ignore"):
+                answers = target.run(body, opset, inputs, outputs)
+        except Exception as error:
+            # A target may raise anything.
+            reason = f"{target.name} does not run the replacement of {change.operator}"
+            raise ModelError(reason, where=change.place, given=first_line(error)) from error
+        if not same_bits(answers, expected):
+            reason = f"the replacement of {change.operator} gives other answers in {target.name}"
+            raise ModelError(reason, where=change.place, given=f"{change.element} {change.title}")
+
+
+def verify_model(
+    original: onnx.ModelProto, fixed: onnx.ModelProto, target: Target, *, differs: bool
+) -> tuple[str, ...]:
+    """Load the fixed model in the target and compare both; ``differs`` if the target answers some nodes differently."""
+    run = None
+    if target.runtime is not None:
+        try:
+            run = target.runtime.load(fixed)
+        except Exception as error:
+            refusal = _refused("load", error, target)
+            # The model may need a library of another package.
+            own = {function.domain for function in original.functions} | {"", "ai.onnx", "ai.onnx.ml"}
+            if all(site.node.domain in own for site in sites(original)):
+                raise refusal from error
+            return (f"compared node by node, not as a whole: {refusal.one_line()}",)
+    try:
+        before = backend.prepare(original)
+        batch = [_inputs(original, kind) for kind in _PLAIN]
+        expected = [before.run(inputs) for inputs in batch]
+    except ExtremumError as error:
+        return (f"compared node by node, not as a whole: {error.one_line()}",)
+    after = backend.prepare(fixed)
+    if not all(same_bits(after.run(inputs), wanted) for inputs, wanted in zip(batch, expected, strict=True)):
+        raise ModelError("the fixed model gives other answers")
+    if run is None:
+        return ()
+    try:
+        answers = [run(inputs) for inputs in batch]
+    except Exception as error:
+        raise _refused("run", error, target) from error
+    if differs or all(map(same_bits, answers, expected)):
+        return ()
+    if all(site.schema is not None for site in sites(original)):
+        raise ModelError(f"the fixed model gives other answers in {target.name}")
+    return (f"the same answers here; others in {target.name}, whose other operators may round differently",)
+
+
+def _refused(verb: str, error: Exception, target: Target) -> ModelError:
+    return ModelError(f"{target.name} does not {verb} the fixed model", given=first_line(error))
+
+
+def _inputs(model: onnx.ModelProto, kind: Kind) -> dict[str, NDArray[Any]]:
+    random = np.random.default_rng(0)
+    arrays = {}
+    for each in declared_inputs(model):
+        if each.optional:
+            continue
+        if each.dtype is None or each.dtype.kind == "O" or each.shape is None:
+            raise InputError(f"input {each.name!r} cannot be drawn: the model does not state its type and rank")
+        sizes = tuple(size if isinstance(size, int) else _SIZE_OF_A_SYMBOL for size in each.shape)
+        require_memory(sizes, each.dtype, f"input {each.name!r}")
+        require_array(sizes, each.name)
+        arrays[each.name] = draw(random, each.dtype.name, sizes, kind)
+    return arrays
