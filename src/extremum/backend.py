@@ -14,6 +14,7 @@ import itertools
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
@@ -480,8 +481,7 @@ def _require_memory(name: str, tensor: TensorType) -> None:
 
 def _require_valid(model: onnx.ModelProto) -> None:
     """Refuse what onnx's checker refuses, but neither a graph without a name nor a value without type or rank."""
-    typed = onnx.ModelProto()
-    typed.CopyFrom(model)
+    typed = deepcopy(model)
     for value in (*typed.graph.input, *typed.graph.output):
         # Runtimes take a value of open rank and infer outputs; the checker wants something there, and looks no further.
         if value.type.WhichOneof("value") is None:
@@ -607,10 +607,8 @@ class Executor(ReferenceEvaluator):
 
     def _load_impl(self, node: onnx.NodeProto, input_types: Any = None) -> Any:
         if node.domain != nodes.canonical(node.domain):
-            renamed = onnx.NodeProto()
-            renamed.CopyFrom(node)
-            renamed.domain = nodes.canonical(node.domain)
-            node = renamed
+            node = deepcopy(node)
+            node.domain = nodes.canonical(node.domain)
         return super()._load_impl(node, input_types)
 
     def locate(self, prefix: str) -> None:
@@ -707,10 +705,7 @@ def _is_installed() -> bool:
 
 
 class Session:
-    """A session that is run like the reference evaluator, and has it take over where onnxruntime fails.
-
-    It is of a model whose weights are split off; by default onnxruntime decides its threads.
-    """
+    """A session of a model whose weights are split off; it has the reference evaluator take over where it fails."""
 
     def __init__(
         self, model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None, threads: int | None

@@ -364,11 +364,8 @@ class TensorDesc:
 
     @property
     def overlapping(self) -> bool:
-        """Whether two elements may share memory.
-
-        They do not if each dimension steps over everything that the dimensions of smaller stride span, as in every
-        permuted or padded tensor.
-        """
+        """Whether two elements may share memory."""
+        # They do not if each dimension steps over all that the dimensions of smaller stride span.
         span = 0
         for stride, size in sorted(zip(self.element_strides, self.sizes, strict=True)):
             if size > 1:
@@ -736,17 +733,12 @@ def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
 
 
 def feature_level_required(desc: OperatorDesc) -> FeatureLevel:
-    """Return the lowest feature level that takes a description.
+    """Return the lowest feature level that takes a description; every later one takes it too.
 
     Parameters
     ----------
     desc : OperatorDesc
         One of the structures.
-
-    Returns
-    -------
-    FeatureLevel
-        Every later level takes the description too.
 
     Raises
     ------
@@ -831,17 +823,8 @@ class _Binding:
 
 
 class Operator:
-    """An operator that a feature level takes; :func:`create_operator` makes them.
+    """The operator of a description that a feature level takes; :func:`create_operator` makes them.
 
-    Attributes
-    ----------
-    desc : OperatorDesc
-        Its description.
-    feature_level : FeatureLevel
-        The level that was asked to take it.
-
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 3))
     >>> operator = dml.create_operator(dml.ElementWiseMaxOperatorDesc(x, x, x), feature_level=dml.FeatureLevel.FL_4_1)
@@ -1009,19 +992,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class LoweredNode:
-    """A node of the model and the operators that compute it, one after the other.
+    """A node of the model, by its place and version, and the steps that compute it, one after the other.
 
-    Attributes
-    ----------
-    place : str
-        Where the node is, such as ``graph.node[0] 'argmax_0'``.
-    version : str
-        What it was, such as ``ArgMax-13``.
-    steps : tuple of Step
-        At least one; all write the same tensors.
+    There is at least one step; all write the same tensors.
 
-    Examples
-    --------
     >>> import onnx
     >>> from extremum import directml as dml
     >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }'

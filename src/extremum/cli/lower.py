@@ -47,8 +47,7 @@ def _type(step: Step) -> str:
 
 def _bindings(step: Step) -> dict[str, str]:
     """Return the name of the model's tensor for each member of the structure."""
-    fields = (*step.desc.inputs, *step.desc.outputs)
-    return dict(zip(map(_member, fields), step.inputs + step.outputs, strict=True))
+    return dict(zip(map(_member, step.desc.tensors), step.inputs + step.outputs, strict=True))
 
 
 def record(value: Any) -> Any:
@@ -101,8 +100,8 @@ def _cpp(model: LoweredModel) -> Iterator[str]:
     pairs = [(node, step) for node in model.nodes for step in node.steps]
     for number, (node, step) in enumerate(pairs):
         names = ", ".join(f"{member} = {tensor!r}" for member, tensor in _bindings(step).items())
-        # Each ends with a word of this package or a quotation mark: a backslash would join the next line to it.
         yield "\n" if number else ""
+        # Each ends with a word of this package or a quotation mark: a backslash would join the next line to it.
         yield f"// {printable(node.place)}: {node.version}, feature level {step.feature_level}\n// {printable(names)}\n"
         yield from _structure(f"op{number}", f"{step.desc.operator}_OPERATOR_DESC", f"op{number}_desc", step.desc)
         yield f"const DML_OPERATOR_DESC op{number}_operator = {{{_type(step)}, &op{number}_desc}};\n"

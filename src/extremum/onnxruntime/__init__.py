@@ -13,6 +13,7 @@ import contextlib
 import functools
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -104,19 +105,8 @@ def library_path() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One converted node.
+    """One converted node: its place, the version it was, and the operator it is.
 
-    Attributes
-    ----------
-    where : str
-        Its place, such as ``graph.node[2] 'argmax_0'``.
-    before : str
-        The version it was, such as ``ArgMax-13``.
-    after : str
-        The operator it is, such as ``ArgReduce``.
-
-    Examples
-    --------
     >>> from extremum.onnxruntime import Change
     >>> print(Change("graph.node[2] 'argmax_0'", before="ArgMax-13", after="ArgReduce"))
     graph.node[2] 'argmax_0': ArgMax-13 -> ai.extremum.ArgReduce
@@ -132,17 +122,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A converted model and its changes.
+    """A converted model, and its changes in the order of the nodes: the graph with its subgraphs, then the functions.
 
-    Attributes
-    ----------
-    model : onnx.ModelProto
-        The converted model; the loaded or given one itself if nothing changed.
-    changes : tuple of Change
-        In the order of the nodes: the graph with its subgraphs, then the functions.
+    The model is an onnx.ModelProto, the loaded or given one itself if nothing changed.
 
-    Examples
-    --------
     >>> import onnx
     >>> from extremum.onnxruntime import convert
     >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n] x) => (float[n] y) { y = Abs(x) }'
@@ -220,10 +203,7 @@ def convert_sites(
     schemas = _selected(sites, nodes)
     if not schemas:
         return Conversion(model, ())
-    converted = model
-    if not in_place:
-        converted = onnx.ModelProto()
-        converted.CopyFrom(model)
+    converted = model if in_place else deepcopy(model)
     changes = []
     for importer, path, node in nodes_of.everywhere(converted):
         if path in schemas:
