@@ -130,15 +130,8 @@ def check(
 
 
 def find(code: str) -> Rule:
-    """Return the rule of a code, such as ``EX001``, in either case.
+    """Return the rule of a code, such as ``EX001``, in either case; raise ArgumentError if there is none.
 
-    Raises
-    ------
-    ArgumentError
-        If there is none.
-
-    Examples
-    --------
     >>> from extremum.check import find
     >>> find("EX009").title
     'nothing to choose from'
@@ -147,15 +140,8 @@ def find(code: str) -> Rule:
 
 
 def matching(prefix: str) -> tuple[Rule, ...]:
-    """Return the rules whose code starts with a prefix, such as ``EX1``, in either case.
+    """Return the rules whose code starts with a prefix, ``EX1`` or ``ex1``; raise ArgumentError if there is none.
 
-    Raises
-    ------
-    ArgumentError
-        If there is none.
-
-    Examples
-    --------
     >>> from extremum.check import matching
     >>> [rule.code for rule in matching("EX00")][:2]
     ['EX001', 'EX002']

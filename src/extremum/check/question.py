@@ -162,13 +162,8 @@ _Evidence = tuple[Outcome, str, list[str], list[str]]
 class AskedRuntime:
     """A runtime in a process of its own, for any number of models; each kind of node is tried once.
 
-    Parameters
-    ----------
-    watched : Subprocess or InProcess
-        The runtime; its process is running.
+    The process of ``watched``, a Subprocess or an InProcess, is running.
 
-    Examples
-    --------
     >>> import onnx
     >>> from extremum.check import AskedRuntime, check
     >>> from extremum.runtimes.processes import Subprocess

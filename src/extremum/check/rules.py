@@ -31,8 +31,6 @@ class Severity(enum.Enum):
     An error breaks a rule of the operator's version. A warning marks a model that some target refuses or answers
     differently. An info is worth knowing about a correct model.
 
-    Examples
-    --------
     >>> from extremum.check import Severity
     >>> [each.value for each in Severity]
     ['error', 'warning', 'info']
@@ -47,21 +45,10 @@ class Severity(enum.Enum):
 class Finding:
     """What one rule finds at one node.
 
-    Attributes
-    ----------
-    code, severity : str, Severity
-        The rule, such as ``EX001``, and how much it matters.
-    operator : str
-        The operator and its version, such as ``ArgMax-13``.
-    place, opset : str, int
-        The path of the node, with its name if it has one, and the version that the model imports there.
-    reason : str
-        What is wrong, in one sentence without a full stop.
-    given, remedy : str or None
-        What the node states, and what would be right.
+    The code names the rule, such as ``EX001``; the operator has its version, such as ``ArgMax-13``. The place is the
+    path of the node, with its name if it has one, the opset the version that the model imports there. The reason says
+    in one sentence, without a full stop, what is wrong; given is what the node states, the remedy what would be right.
 
-    Examples
-    --------
     >>> import onnx
     >>> from extremum.check import check
     >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (y) { y = ArgMax <axis=1> (x) }'
@@ -92,17 +79,9 @@ class Finding:
 class Report:
     """All findings about a model.
 
-    Attributes
-    ----------
-    findings : tuple of Finding
-        In the order of the walk; at each node in the order of the rules.
-    nodes : int
-        The number of nodes that were checked.
-    notes : tuple of str
-        What could not be checked, and why.
+    The findings are in the order of the walk, at each node in the order of the rules. Nodes is the number of nodes that
+    were checked. The notes say what could not be checked, and why.
 
-    Examples
-    --------
     >>> import onnx
     >>> from extremum.check import check
     >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (y) { y = ArgMax <axis=1> (x) }'
@@ -122,8 +101,6 @@ class Report:
     def summary(self) -> str:
         """Return the counts in one line.
 
-        Examples
-        --------
         >>> from extremum.check import Report
         >>> Report(findings=(), nodes=3, notes=()).summary()
         '3 nodes checked: no errors, no warnings, no info'
@@ -140,17 +117,9 @@ class Report:
 class Targets:
     """The targets that the rules ask.
 
-    Attributes
-    ----------
-    runtime : Runtime or None
-        The onnxruntime that says what it refuses; None if none is installed.
-    feature_level : FeatureLevel or None
-        The feature level of DirectML; None if DirectML is no target.
-    asked : AskedRuntime or None
-        The runtime that the caller names, whose answers are compared; None if there is none.
+    The runtime is the onnxruntime that says what it refuses, None if none is installed. The feature level is None if
+    DirectML is no target. The runtime that the caller names is asked for answers, which are compared.
 
-    Examples
-    --------
     >>> from extremum.check import Targets
     >>> Targets().runtime is None
     True
@@ -169,23 +138,10 @@ Look = Callable[[Site, OperatorVersion, Targets], Iterable[ExtremumError]]
 class Rule:
     """One check of a node.
 
-    Attributes
-    ----------
-    code : str
-        Unique for ever: ``EX001`` to ``EX099`` for promises of a version, ``EX101`` and above for targets.
-    title : str
-        A few words.
-    severity : Severity
-        Of every finding of the rule.
-    what, why : str
-        What the rule looks for, and why it matters.
-    example, instead : str
-        Models, in ONNX's textual form, in which the rule finds something and nothing.
-    look : callable
-        Checks a node.
+    The code is unique for ever: ``EX001`` to ``EX099`` for promises of a version, ``EX101`` and above for targets. Each
+    finding of the rule has its severity. What the rule looks for comes before why it matters. The example and what to
+    write instead are models in ONNX's textual form, in which the rule finds something and nothing.
 
-    Examples
-    --------
     >>> from extremum.check import find
     >>> find("EX003").title, find("EX003").severity.value
     ('axis out of range', 'error')

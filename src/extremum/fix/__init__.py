@@ -264,8 +264,6 @@ def _change(before: Site, site: Site, names: Collection[str], target: Target, co
 def has_external_data(model: onnx.ModelProto) -> bool:
     """Return whether weights of the model are in other files.
 
-    Examples
-    --------
     >>> import onnx
     >>> from extremum.fix import has_external_data
     >>> has_external_data(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}'))
@@ -281,19 +279,9 @@ def has_external_data(model: onnx.ModelProto) -> bool:
 class Change:
     """One node and the nodes that replace it.
 
-    Attributes
-    ----------
-    place, path : str
-        The path of the node, with its name if it has one, and without.
-    operator, element : str
-        The operator and its version, such as ``ArgMax-13``, and the element type of its inputs.
-    title : str
-        What the rewrite does.
-    before, after : onnx.NodeProto, tuple of onnx.NodeProto
-        The node, and its replacement.
+    The place is the path of the node with its name, if it has one. The operator has its version, such as ``ArgMax-13``;
+    the element type is that of its inputs. The title says what the rewrite does.
 
-    Examples
-    --------
     >>> import onnx
     >>> from extremum.fix import fix
     >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (int16[9] x) => (int64[1] y) { y = ArgMax(x) }'
@@ -334,21 +322,11 @@ def _text(node: onnx.NodeProto) -> str:
 class Fixed:
     """A fixed model.
 
-    Attributes
-    ----------
-    model, target : onnx.ModelProto, str
-        The fixed model, or the original if nothing changed, and the runtime that it is for.
-    changes : tuple of Change
-        One per rewritten node.
-    refusals : tuple of ExtremumError
-        One per node that the target refuses and that cannot be rewritten. The target does not run the model then.
-    differences : tuple of ExtremumError
-        One per node that the target answers differently and that has no exact rewrite: it stays.
-    notes : tuple of str
-        What was not compared, and why; the nodes whose answers differ for NaN.
+    The model is the original if nothing changed. Each rewritten node has a change. Each node that the target refuses and
+    that cannot be rewritten has a refusal: the target does not run the model then. Each node that it answers
+    differently and that has no exact rewrite has a difference: it stays. The notes say what was not compared, and why,
+    and which nodes answer differently for NaN.
 
-    Examples
-    --------
     >>> import onnx
     >>> from extremum.fix import fix
     >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (int16[9] x) => (int64[1] y) { y = ArgMax(x) }'
