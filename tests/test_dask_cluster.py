@@ -128,4 +128,4 @@ def test_work_that_workers_die_of_is_given_up(client, monkeypatch):
 def test_a_scheduler_without_workers_is_refused():
     with LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as cluster:
         address = cluster.scheduler_address
-        assert refusal(InputError, steps_on, address, Deadly()) == f"the scheduler at {address} has no workers"
+        assert refusal(InputError, next, steps_on(address, Deadly())) == f"the scheduler at {address} has no workers"

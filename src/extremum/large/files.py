@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError, ExtremumError, InputError, first_line, lacking
 from extremum.graph.load import open_file, require_no_folder
-from extremum.large.pieces import ENOUGH, Place
+from extremum.large.pieces import Place
 
 __all__ = ["FORMATS", "Labels", "Put", "Source", "open_source", "read_ahead", "read_npy_header", "writing"]
 
@@ -55,70 +55,36 @@ class Source:
         """Return the elements at a place."""
         raise NotImplementedError
 
-    def release(self, place: Place) -> None:
-        """Let go of what was read at a place."""
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Open the file again in a process that sees it under the same name, and has another current folder."""
         return open_source, (str(Path(self.path).absolute()), self.variable)
 
 
 class _NpySource(Source):
-    """A .npy file, mapped into memory."""
+    """A .npy file. It is mapped into memory for each piece, so that what was read goes with the mapping."""
 
     def __init__(self, path: Path, variable: str | None) -> None:
         with open_file(path) as file:
-            shape, fortran, dtype = read_npy_header(file, os.fstat(file.fileno()).st_size)
-            self._start, self._held = file.tell(), 0
-            self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        array = np.ndarray(shape, dtype, self._memory, self._start, order="F" if fortran else "C")
+            read_npy_header(file, os.fstat(file.fileno()).st_size)
+        array = np.lib.format.open_memmap(path, "r")
         super().__init__(path, array)
-        self.order = self.order[:: -1 if fortran else 1]
-
-    def _at(self, place: Place) -> NDArray[Any]:
-        # Without the dots NumPy returns a scalar for an array of rank 0.
-        dots: Any = (*place, ...)
-        view: NDArray[Any] = self._array[dots]
-        return view
+        self.order = self.order[:: 1 if array.flags.c_contiguous else -1]
 
     def read(self, place: Place) -> NDArray[Any]:
-        # The system begins to read from the disk.
-        if hasattr(mmap, "MADV_WILLNEED"):
-            for start, stop in self._runs(place):
-                first = start // mmap.PAGESIZE * mmap.PAGESIZE
-                self._memory.madvise(mmap.MADV_WILLNEED, first, stop - first)
-        return self._at(place)
-
-    def release(self, place: Place) -> None:
-        # Memory returns to the system now and then; the system's cache of files keeps the bytes.
-        self._held += self._at(place).nbytes
-        if self._held >= ENOUGH and hasattr(mmap, "MADV_DONTNEED"):
-            # The whole file at once: a call for each run takes longer than to reduce the run.
-            self._memory.madvise(mmap.MADV_DONTNEED)
-            self._held = 0
-
-    def _runs(self, place: Place) -> list[tuple[int, int]]:
-        """Return where each run of bytes of a place starts and stops."""
-        view = self._at(place)
-        if not view.size:
-            return []
-        start = self._start + view.__array_interface__["data"][0] - self._array.__array_interface__["data"][0]
-        length = self.dtype.itemsize
-        apart: list[tuple[int, int]] = []
-        # From the axis with the shortest stride to the one with the longest.
-        for axis in reversed(self.order):
-            count, stride = view.shape[axis], view.strides[axis]
-            if not apart and stride == length:
-                length *= count
-            elif count > 1:
-                apart.append((count, stride))
-        if length < mmap.PAGESIZE:
-            # Nearly every page holds some of it.
-            return [(start, start + sum((count - 1) * stride for count, stride in apart) + length)]
-        starts = np.array([start])
-        for count, stride in apart:
-            starts = np.add.outer(np.arange(count) * stride, starts).ravel()
-        return [(at, at + length) for at in starts.tolist()]
+        array = np.lib.format.open_memmap(self.path, "r")
+        # Without the dots NumPy returns a scalar for an array of rank 0.
+        dots: Any = (*place, ...)
+        block = np.asarray(array[dots])
+        if hasattr(os, "posix_fadvise") and block.size:
+            # The system begins to read each run of bytes. Of shorter ones than a page nearly every page holds some.
+            ordered = block.transpose(self.order)
+            depth = next(at for at in range(block.ndim + 1) if ordered[(0,) * at].flags.c_contiguous)
+            if (size := ordered[(0,) * depth].nbytes) >= mmap.PAGESIZE:
+                with open_file(Path(self.path)) as file:
+                    for index in np.ndindex(ordered.shape[:depth]):
+                        start = array.offset + ordered[index].ctypes.data - array.ctypes.data
+                        os.posix_fadvise(file.fileno(), start, size, os.POSIX_FADV_WILLNEED)
+        return block
 
 
 class _ZarrSource(Source):
@@ -223,16 +189,13 @@ def read_ahead(sources: Sequence[Source], reads: Iterable[Sequence[Place]]) -> I
         return [source.read(place) for source, place in zip(sources, places, strict=True)]
 
     with ThreadPoolExecutor(1) as reader:
-        queue = ((places, reader.submit(read, places)) for places in reads)
+        queue = (reader.submit(read, places) for places in reads)
         now = next(queue, None)
         while now is not None:
-            places, future = now
-            blocks = future.result()
+            blocks = now.result()
             now = next(queue, None)
             yield blocks
-            del blocks, future
-            for source, place in zip(sources, places, strict=True):
-                source.release(place)
+            del blocks
 
 
 def _choose(path: Path, noun: str, variable: str | None, names: list[str], known: Collection[Any]) -> str:
@@ -297,38 +260,20 @@ def writing(
 
 @contextlib.contextmanager
 def _write_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iterator[Put]:
-    with path.open("x+b") as file:
-        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(file, header)
-        file.flush()
-        start, size = file.tell(), math.prod(shape) * dtype.itemsize
-        try:
-            if hasattr(os, "posix_fallocate"):
-                # A mapped file that finds no room later ends the process; here it is an error.
-                os.posix_fallocate(file.fileno(), 0, start + size)
-            else:
-                file.truncate(start + size)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        with mmap.mmap(file.fileno(), 0) as memory:
-            array: NDArray[Any] | None = np.ndarray(shape, dtype, memory, start)
-            dirty = 0
+    try:
+        np.lib.format.open_memmap(path, "w+", dtype, shape)
+        if hasattr(os, "posix_fallocate"):
+            # A mapped file that finds no room later ends the process; here it is an error.
+            with path.open("r+b") as file:
+                os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
-            def put(place: Place, block: NDArray[Any]) -> None:
-                nonlocal dirty
-                assert array is not None
-                array[place] = block
-                dirty += block.nbytes
-                if dirty >= ENOUGH and hasattr(mmap, "MADV_DONTNEED"):
-                    memory.madvise(mmap.MADV_DONTNEED)
-                    dirty = 0
+    def put(place: Place, block: NDArray[Any]) -> None:
+        # The file does not name the types of ml_dtypes.
+        np.lib.format.open_memmap(path, "r+").view(dtype)[place or ...] = block
 
-            try:
-                yield put
-                memory.flush()
-            finally:
-                # A mapping cannot be closed while an array uses it.
-                array = None
+    yield put
 
 
 @contextlib.contextmanager

@@ -319,18 +319,6 @@ def steps(job: Job) -> Iterator[Step]:
             yield from (Step(0, *each) for each in job.results(piece, part))
 
 
-def steps_on(address: str, job: Job) -> Iterator[Step]:
-    """Have the workers of a scheduler do the work; refuse at once one that does not answer or has no workers.
-
-    The workers read the files. Finished pieces of the results arrive here in any order.
-    """
-    if _ADDRESS.fullmatch(address) is None:
-        raise InputError(f"{address!r} is no address of a scheduler", remedy="write tcp://HOST:PORT")
-    if not asyncio.run(_identity(address))["workers"]:
-        raise InputError(f"the scheduler at {address} has no workers", remedy="start some: dask worker ADDRESS")
-    return _steps_on(address, job)
-
-
 async def _identity(address: str) -> dict[str, Any]:
     """Ask a scheduler for its identity; a client would retry where there is no scheduler."""
     from distributed.core import rpc
@@ -350,10 +338,18 @@ async def _identity(address: str) -> dict[str, Any]:
         raise InputError(reason, given=given, remedy="start one with: dask scheduler") from None
 
 
-def _steps_on(address: str, job: Job) -> Iterator[Step]:
+def steps_on(address: str, job: Job) -> Iterator[Step]:
+    """Have the workers of a scheduler do the work; refuse one that does not answer or has no workers.
+
+    The workers read the files. Finished pieces of the results arrive here in any order.
+    """
     from distributed import Client, as_completed
     from distributed.scheduler import KilledWorker
 
+    if _ADDRESS.fullmatch(address) is None:
+        raise InputError(f"{address!r} is no address of a scheduler", remedy="write tcp://HOST:PORT")
+    if not asyncio.run(_identity(address))["workers"]:
+        raise InputError(f"the scheduler at {address} has no workers", remedy="start some: dask worker ADDRESS")
     with Client(address, set_as_default=False) as client:
         send = partial(client.submit, pure=False)
         # A task, so that it can be done again: each worker opens the files and prepares the model once.
@@ -381,10 +377,7 @@ def _part(job: Job, read: tuple[Place, ...], alone: bool) -> Any:
     from extremum.dask import share
 
     with share():
-        part = None
-        for blocks in read_ahead(job.sources, [read]):
-            part = job.part(read, blocks, alone)
-        return part
+        return job.part(read, [source.read(place) for source, place in zip(job.sources, read, strict=True)], alone)
 
 
 def _merge(job: Job, parts: list[Any]) -> Any:
