@@ -322,8 +322,8 @@ def _text(node: onnx.NodeProto) -> str:
 class Fixed:
     """A fixed model.
 
-    The model is the original if nothing changed. Each rewritten node has a change. Each node that the target refuses and
-    that cannot be rewritten has a refusal: the target does not run the model then. Each node that it answers
+    The model is the original if nothing changed. Each rewritten node has a change. Each node that the target refuses
+    and that cannot be rewritten has a refusal: the target does not run the model then. Each node that it answers
     differently and that has no exact rewrite has a difference: it stays. The notes say what was not compared, and why,
     and which nodes answer differently for NaN.
 
@@ -430,8 +430,6 @@ def _with_domains(model: onnx.ModelProto, rename: Callable[[str], str]) -> onnx.
 
 
 # The target, and whether the fixed model gives the same answers there.
-
-_SIZE_OF_A_SYMBOL = 3
 
 # The kinds of samples without NaN and infinities, which other nodes of a model may not support.
 _PLAIN = (Kind.RANDOM, Kind.TIES)
@@ -589,7 +587,7 @@ def _inputs(model: onnx.ModelProto, kind: Kind) -> dict[str, NDArray[Any]]:
             continue
         if each.dtype is None or each.dtype.kind == "O" or each.shape is None:
             raise InputError(f"input {each.name!r} cannot be drawn: the model does not state its type and rank")
-        sizes = tuple(size if isinstance(size, int) else _SIZE_OF_A_SYMBOL for size in each.shape)
+        sizes = tuple(size if isinstance(size, int) else 3 for size in each.shape)
         require_memory(sizes, each.dtype, f"input {each.name!r}")
         require_array(sizes, each.name)
         arrays[each.name] = draw(random, each.dtype.name, sizes, kind)
