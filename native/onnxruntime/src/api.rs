@@ -99,11 +99,6 @@ impl Api {
         Err(api.status(|| refuse(reason, "upgrade onnxruntime")))
     }
 
-    /// A status as a result.
-    pub fn check(self, status: OrtStatusPtr) -> Result<()> {
-        if status.0.is_null() { Ok(()) } else { Err(Failure::Status(status)) }
-    }
-
     /// Whether a status says that all went well; the status is released.
     pub fn succeeded(self, status: OrtStatusPtr) -> bool {
         if status.0.is_null() {
@@ -147,7 +142,9 @@ macro_rules! call {
         let api: $crate::api::Api = $api;
         // SAFETY: the function is called as the C API documents it, with pointers that are valid for the call.
         let status = unsafe { ((*api.table).$function)($($argument),*) };
-        api.check(status)?
+        if !status.0.is_null() {
+            return Err($crate::api::Failure::Status(status));
+        }
     }};
 }
 pub(crate) use call;

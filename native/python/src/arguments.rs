@@ -1,7 +1,7 @@
 //! Arguments that are not arrays: axes, the type of the indices, flags, words.
 
 use crate::array::{Array, Elements, Ndarray, describe, element_type, elements_of};
-use crate::interpreter::{Object, python};
+use crate::interpreter::{Object, python, raised};
 use extremum_kernels::{ElementType, Omit};
 use numpy::PyArrayDescr;
 use numpy::npyffi::{NpyTypes, get_type_object};
@@ -77,10 +77,10 @@ impl Axes {
 fn refuse(axis: Option<&Object<'_>>, default: Option<i64>, array: &Array<'_>, function: &str) -> PyErr {
     let wrong = python!("axis_error");
     let (py, shape) = (array.object.py(), &array.shape[..]);
-    match axis {
-        Some(axis) => wrong.error(py, (function, axis, shape, &array.object)),
-        None => wrong.error(py, (function, default, shape, &array.object)),
-    }
+    raised(match axis {
+        Some(axis) => wrong.call(py, (function, axis, shape, &array.object)),
+        None => wrong.call(py, (function, default, shape, &array.object)),
+    })
 }
 
 /// NPY_LONG or NPY_LONGLONG, whichever NumPy calls int64.

@@ -3,7 +3,7 @@
 //! How an argument becomes an array may run Python code, which may do anything to any array. What an array looks like is
 //! therefore read afterwards, once for all arrays of the call, by `Array::new`.
 
-use crate::interpreter::{Object, error, python, text};
+use crate::interpreter::{Object, error, python, raised, text};
 use crate::memory;
 use extremum_kernels::ElementType;
 use extremum_kernels::layout::{PerAxis, sort};
@@ -76,7 +76,7 @@ impl<'py> Array<'py> {
                 0..=FEW => {
                     (SmallVec::from_buf_and_len([a, b, c, d], rank), SmallVec::from_buf_and_len([s, t, u, v], rank))
                 }
-                _ => (many(dimensions.cast(), rank), many(strides, rank)),
+                _ => (from_raw_parts(dimensions.cast(), rank).into(), from_raw_parts(strides, rank).into()),
             };
             Ok(Self { object: array, data: data.cast(), elements, flags, shape, strides })
         }
@@ -134,14 +134,6 @@ impl<'py> Array<'py> {
         }
         (low, high)
     }
-}
-
-/// # Safety
-/// The pointer leads to as many values as there are axes.
-#[cold]
-unsafe fn many<T: Copy>(values: *const T, rank: usize) -> SmallVec<[T; FEW]> {
-    // SAFETY: the caller's.
-    unsafe { from_raw_parts(values, rank).into() }
 }
 
 #[cold]
@@ -295,7 +287,7 @@ impl<'py> Output<'py> {
         let fits = elements.element == out.element() && *out.shape == *shape && out.flags & NPY_ARRAY_WRITEABLE != 0;
         if !fits || !is_apart(&out) {
             let wrong = python!("wrong_output");
-            return Err(wrong.error(py, (function, &out.object, descriptor(py, elements.number)?, shape)));
+            return Err(raised(wrong.call(py, (function, &out.object, descriptor(py, elements.number)?, shape))));
         }
         let reach = out.extent();
         let clash = |operand: &Array<'_>| {

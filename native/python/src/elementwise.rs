@@ -4,7 +4,7 @@ use crate::arguments::omitted;
 use crate::array::{
     Array, Elements, Ndarray, Operands, Output, descriptor, elements_of, order_of_memory, settled, target,
 };
-use crate::interpreter::{Object, detached, error, python};
+use crate::interpreter::{Object, detached, error, python, raised};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Omit, Operand, extremum};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
@@ -195,7 +195,7 @@ fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<P
                 *whole = len;
             } else if len != 1 && len != *whole {
                 let shapes = arrays.iter().map(|array| PyTuple::new(py, &array.shape)).collect::<PyResult<Vec<_>>>()?;
-                return Err(python!("broadcast_shape").error(py, (function, shapes)));
+                return Err(raised(python!("broadcast_shape").call(py, (function, shapes))));
             }
         }
     }

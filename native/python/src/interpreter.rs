@@ -45,15 +45,6 @@ impl Function {
         self.call_with(py, args.into_pyobject(py)?, None)
     }
 
-    /// The error that it returns or raises.
-    #[cold]
-    pub fn error<'py, A>(&self, py: Python<'py>, args: A) -> PyErr
-    where
-        A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
-    {
-        self.call(py, args).map_or_else(|failure| failure, PyErr::from_value)
-    }
-
     /// Calls it with named arguments too.
     #[cold]
     #[inline(never)]
@@ -139,7 +130,13 @@ pub fn error(py: Python<'_>, class: &Function, reason: String, remedy: &str) -> 
         let remedy = [("remedy", remedy)].into_py_dict(py)?;
         class.call_with(py, PyTuple::new(py, [&reason])?, Some(&remedy))
     };
-    instance().map_or_else(|failure| failure, PyErr::from_value)
+    raised(instance())
+}
+
+/// The error that a call has returned or raised.
+#[cold]
+pub fn raised(call: PyResult<Object<'_>>) -> PyErr {
+    call.map_or_else(|failure| failure, PyErr::from_value)
 }
 
 /// Bytes from which letting other Python threads run costs less than it gives.

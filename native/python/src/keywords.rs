@@ -3,7 +3,7 @@
 //! pyo3 refuses them before a function runs; a signature with `**` would let them in, but makes a small call half as slow
 //! again. So each function gets a wrapper that asks Python, after an error, whether a keyword was unknown.
 
-use crate::interpreter::{Object, python};
+use crate::interpreter::{Object, python, raised};
 use pyo3::ffi::{self, PyCFunction, PyCFunctionFastWithKeywords, PyMethodDef, PyMethodDefPointer, PyObject};
 use pyo3::prelude::*;
 use std::ffi::CString;
@@ -69,8 +69,7 @@ fn refuse_unknown(function: &str, keywords: Object<'_>) {
     let failure = PyErr::fetch(py);
     match python!("unknown_keyword").call(py, (function, keywords)) {
         Ok(unknown) if unknown.is_none() => failure,
-        Ok(unknown) => PyErr::from_value(unknown),
-        Err(other) => other,
+        other => raised(other),
     }
     .restore(py);
 }

@@ -169,9 +169,6 @@ pub fn top_k<'py>(
         return python!("ValuesIndices").call_with(py, PyTuple::new(py, found)?, None);
     }
     // The Python side knows other libraries' arrays and times, and words what is wrong.
-    let axis = match default {
-        Some(default) => Some(default.into_bound_py_any(py)?),
-        None => axis,
-    };
+    let axis = default.map(|default| default.into_bound_py_any(py)).transpose()?.or(axis);
     python!("top_k").call(py, (x, k, axis, mode, sorted, nan_policy))
 }
