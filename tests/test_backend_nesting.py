@@ -9,7 +9,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from extremum import backend
-from extremum.errors import AxisError, ElementTypeError, ModelError, SpecError
+from extremum.errors import AxisError, ElementTypeError, SpecError
 from models import model
 from sessions import run_model
 
@@ -102,19 +102,6 @@ def test_operators_inside(body, functions, inputs, expected):
         answers.append(ReferenceEvaluator(proto, new_ops=backend.reference_ops()).run(None, feeds))
     for answer in answers:
         assert [each.tolist() for each in answer] == expected
-
-
-def test_functions_in_a_circle():
-    proto = model(
-        "(float[2] x) => (y) { y = own.A(x) }",
-        functions="""
-        <domain: "own", opset_import: ["own" : 1]> A (x) => (y) { y = own.B(x) }
-        <domain: "own", opset_import: ["own" : 1]> B (x) => (y) { y = own.A(x) }""",
-    )
-    with pytest.raises(
-        ModelError, match=r"^functions of the model call each other in a circle\n  given (A -> B -> A|B -> A -> B)$"
-    ):
-        backend.prepare(proto)
 
 
 def test_place_of_a_static_error_in_a_subgraph():

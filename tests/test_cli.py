@@ -154,18 +154,6 @@ def test_what_is_refused_is_said_in_one_line_and_leaves_nothing(line, folder):
     assert tree(folder) == before
 
 
-def test_runs_in_a_real_process():
-    words = ("run", "labels.onnx", "-i", "scores=scores.npy", "-o", "answers")
-    result = extremum_process(*words)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert "answers" in result.stdout
-    np.testing.assert_array_equal(np.load("answers/labels.npy"), [[1], [0]])
-    result = extremum_process(*words)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"extremum: '{Path('answers', 'labels.npy')}' already exists; help: ")
-    assert len(result.stderr.splitlines()) == 1
-
-
 @pytest.mark.parametrize(
     ("missing", "words", "said"),
     [
@@ -307,11 +295,6 @@ def test_the_object_says_what_the_line_says(broken):
         assert "error" in json.loads(run(*words.split())[1])
     for words in ("check -- --json", "check none --format text"):
         assert run(*words.split())[1] == ""
-
-
-def test_an_interruption_ends_with_130(broken):
-    broken(KeyboardInterrupt())
-    assert run("ops") == (130, "", "extremum: interrupted\n")
 
 
 def test_warnings_of_libraries_are_no_lines(monkeypatch):

@@ -55,14 +55,6 @@ def test_any_number_of_operands(order, count):
     assert_same_bits(FUNCTIONS[order](*operands), operands.max(0) if order is Order.MAX else operands.min(0))
 
 
-@pytest.mark.parametrize("shapes", [[(3,), (4,)], [(2, 3), (2,)], [(0,), (2,)], [(1, 2), (3, 1), (4,)]])
-def test_shapes_that_do_not_broadcast_are_refused(order, shapes):
-    listed = " ".join(map(str, shapes))
-    assert refusal(ArgumentError, FUNCTIONS[order], *map(np.zeros, shapes)) == (
-        f"{order.value}imum: operands could not be broadcast together with shapes {listed}"
-    )
-
-
 # Long lines are read by parts; those with NaN are read once more, and the part after them as if it had NaN, too.
 LINE = 100_003
 

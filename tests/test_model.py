@@ -7,7 +7,6 @@ from onnx import numpy_helper
 
 from extremum import backend, dtypes
 from extremum.errors import ExecutionError, ModelError
-from extremum.graph.load import Model
 from extremum.onnxruntime import library
 from models import model
 
@@ -59,6 +58,10 @@ def handed(monkeypatch):
 @pytest.mark.parametrize("given", GIVEN)
 def test_a_session_gets_no_weights_in_the_message_and_the_model_has_them_afterwards(given, tmp_path, handed):
     proto = weighed()
+    proto.graph.doc_string, proto.doc_string = "graph", "model"
+    proto.metadata_props.add(key="a", value="b")
+    proto.graph.quantization_annotation.add(tensor_name="w")
+    proto.graph.initializer[0].doc_string = "weight"
     before = proto.SerializeToString(deterministic=True)
     prepared = backend.prepare(GIVEN[given](proto, tmp_path))
     assert prepared.engine == "onnxruntime"
@@ -151,16 +154,3 @@ def test_who_takes_over_has_the_weights(tmp_path):
     assert prepared.engine == "reference"
     expected = np.maximum(-W.astype(bfloat16), X.astype(bfloat16))
     assert np.array_equal(prepared.run([X.astype(bfloat16)]).y, expected)
-
-
-def test_splitting_copies_all_the_rest():
-    proto = weighed()
-    proto.graph.doc_string, proto.doc_string = "graph", "model"
-    proto.metadata_props.add(key="a", value="b")
-    proto.graph.quantization_annotation.add(tensor_name="w")
-    proto.graph.initializer[0].doc_string = "weight"
-    loaded = Model(proto.SerializeToString())
-    loaded.split_weights()
-    assert loaded.weights == {"w": W.tobytes()}
-    assert loaded.proto.ByteSize() < W.nbytes / 4
-    assert loaded.whole.SerializeToString(deterministic=True) == proto.SerializeToString(deterministic=True)

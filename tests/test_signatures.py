@@ -114,11 +114,6 @@ def test_types_of_options_are_shown():
     assert "keepdims: bool = False" in shown
 
 
-@pytest.mark.parametrize("kind", [extremum.ValuesIndices, extremum.MinMaxIndices])
-def test_results_take_type_arguments(kind):
-    assert kind[int, int].__origin__ is kind
-
-
 def test_what_lint_checks_the_types_of_runs():
     front_end("extremum.dask", "max")
     front_end("extremum.xarray", "max")

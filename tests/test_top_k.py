@@ -7,7 +7,7 @@ import pytest
 
 import extremum as ex
 from agreement import EVERY_SET, assert_identical, kernels
-from extremum import _native, reference
+from extremum import reference
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.operations import Order
 from layouts import LAYOUTS, REPEATING, contiguous
@@ -160,8 +160,3 @@ def test_arguments_that_cannot_be_meant(arguments, error, text):
     with pytest.raises(error) as caught:
         ex.top_k(np.zeros((2, 3)), *arguments)
     assert str(caught.value).startswith(text.rstrip("\n"))
-
-
-def test_the_operation_within_takes_plain_arrays_alone():
-    with pytest.raises(ArgumentError, match="f: not a plain array, or one with fewer than 3 elements"):
-        _native.top_k_plain(np.zeros(2), 3, -1, function="f", largest=True, sorted=True, nan_first=True)
