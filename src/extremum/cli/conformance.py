@@ -196,11 +196,8 @@ def _run_all(names: list[str], suite: list[Case], limit: float, jobs: int) -> li
 def _progress(names: Iterable[str], total: int) -> Iterator[dict[str, Callable[[Case], None]]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    if not console.is_terminal:
-        # Rich would write empty lines to a file.
-        yield {name: lambda _: None for name in names}
-        return
-    with Progress(*columns, console=console, transient=True) as progress:
+    # Rich would write empty lines to a file.
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         tasks = {name: progress.add_task(name, total=total) for name in names}
         yield {name: lambda _, task=task: progress.advance(task) for name, task in tasks.items()}  # type: ignore[misc]
 

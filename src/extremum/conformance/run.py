@@ -78,7 +78,7 @@ class Answers:
 def run(
     runtime: str, cases: Iterable[Case], *, limit: float = 10.0, progress: Callable[[Case], None] = lambda case: None
 ) -> Answers:
-    """Run cases in a runtime, in a process of its own.
+    """Run cases in a runtime, in a process of its own, and return its :class:`Answers`.
 
     Parameters
     ----------
@@ -90,11 +90,6 @@ def run(
         Seconds that a case may take.
     progress : callable, optional
         Called with each case after its answer.
-
-    Returns
-    -------
-    Answers
-        The outcome of every case.
 
     Raises
     ------
@@ -158,7 +153,7 @@ def export(
     seed: int = 0,
     progress: Callable[[Case], None] = lambda case: None,
 ) -> Exported:
-    """Write the suite into a new folder; the same seed gives the same bytes.
+    """Write the suite into a new folder and return its extent, :class:`Exported`; the same seed gives the same bytes.
 
     Parameters
     ----------
@@ -170,11 +165,6 @@ def export(
         Seed of the ordinary elements.
     progress : callable, optional
         Called with each case before it is written.
-
-    Returns
-    -------
-    Exported
-        The number of cases and bytes.
 
     Raises
     ------

@@ -199,7 +199,7 @@ class Selection:
 
 
 def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
-    """Yield the cases of the suite, always in the same order.
+    """Yield each :class:`Case` of the suite, always in the same order.
 
     Parameters
     ----------
@@ -207,11 +207,6 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
         The cases; all by default.
     seed : int
         Seed of the ordinary elements. A case has the same elements whatever else is selected.
-
-    Yields
-    ------
-    Case
-        One question to one version on one element type.
 
     Raises
     ------

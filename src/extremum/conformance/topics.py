@@ -317,16 +317,11 @@ def _coercion(s: Subject) -> Iterator[Question]:
 
 @_topic(lambda s: s.elementwise and s.version.broadcasts)
 def _broadcasting(s: Subject) -> Iterator[Question]:
-    for title, shapes in {
-        "row": ((3, 4), (4,)),
-        "column": ((3, 4), (3, 1)),
-        "scalar": ((3, 4), ()),
-        "both": ((3, 1), (1, 4)),
-        "first_is_smaller": ((4,), (2, 3, 4)),
-        "three": ((2, 1, 4), (3, 1), (4,)),
-        "size_1_and_none": ((1, 3), (3,)),
-    }.items():
-        yield s.ask(title, *(s.distinct(*shape) for shape in shapes), says=_BROADCASTING)
+    shapes: dict[str, tuple[tuple[int, ...], ...]] = {"row": ((3, 4), (4,)), "column": ((3, 4), (3, 1))}
+    shapes |= {"scalar": ((3, 4), ()), "both": ((3, 1), (1, 4)), "first_is_smaller": ((4,), (2, 3, 4))}
+    shapes |= {"three": ((2, 1, 4), (3, 1), (4,)), "size_1_and_none": ((1, 3), (3,))}
+    for title, operands in shapes.items():
+        yield s.ask(title, *(s.distinct(*shape) for shape in operands), says=_BROADCASTING)
 
 
 @_topic(lambda s: s.elementwise)
@@ -402,19 +397,15 @@ def _denormals(s: Subject) -> Iterator[Question]:
 def _nan(s: Subject) -> Iterator[Question]:
     """Put NaN first, in the middle, last, everywhere and with other payloads, along rows and columns."""
     numbers = s.array([1, 2, 3, 4, 5])
-    payloads = numbers.copy()
+    rows = {"first": [np.nan, 7, 2, 5, 1], "middle": [2, 7, np.nan, 5, 1], "last": [2, 7, 1, 5, np.nan]}
+    rows |= {"all": [np.nan] * 5, "with_infinities": [np.inf, 2, np.nan, -np.inf, np.inf], "payload": [1, 2, 3, 4, 5]}
     # Two quiet ones: the highest bit of the mantissa is set.
     infinity, minus = s.array([np.inf, -0.0]).view(s.unsigned).tolist()
     quiet = infinity | (infinity & -infinity) >> 1
-    payloads[[1, 3]] = s.bits(quiet, minus | quiet | 1)
-    for title, row in {
-        "first": s.array([np.nan, 7, 2, 5, 1]),
-        "middle": s.array([2, 7, np.nan, 5, 1]),
-        "last": s.array([2, 7, 1, 5, np.nan]),
-        "all": s.array([np.nan] * 5),
-        "with_infinities": s.array([np.inf, 2, np.nan, -np.inf, np.inf]),
-        "payload": payloads,
-    }.items():
+    for title, values in rows.items():
+        row = s.array(values)
+        if title == "payload":
+            row[[1, 3]] = s.bits(quiet, minus | quiet | 1)
         if s.elementwise:
             yield s.ask(title, row, numbers, leaves_open=_OF_NAN)
             yield s.ask(f"{title}_second", numbers, row, leaves_open=_OF_NAN)
@@ -487,8 +478,8 @@ def _wrong_operands(s: Subject) -> Iterator[Question]:
 
 def _wrong_attributes(s: Subject) -> Iterator[Question]:
     x = np.zeros((2, 3), np.float32)
-    stated = s.version.attributes[0].range is not AttributeRange.AXIS_UNSTATED
-    leaves_open = "" if stated else "which values an axis may have"
+    unstated = s.version.attributes[0].range is AttributeRange.AXIS_UNSTATED
+    leaves_open = "which values an axis may have" if unstated else ""
     for title, axis in {"2": 2, "minus_3": -3, f"{2**40}": 2**40}.items():
         yield s.ask(f"axis_{title}", x, axis=axis, says=_AXIS_RANGE, leaves_open=leaves_open)
     yield s.ask("rank_0", np.zeros((), np.float32), axis=0, says=_AXIS_RANGE, leaves_open=leaves_open)

@@ -48,17 +48,12 @@ def known() -> list[str]:
 
 
 def add_file(path: str | os.PathLike[str]) -> list[Runtime]:
-    """Add the runtimes of an adapter that is a Python file, until the process ends.
+    """Add the runtimes of an adapter that is a Python file, until the process ends, and return them in a list.
 
     Parameters
     ----------
     path : str or path-like
         The file. Its function ``runtimes`` takes nothing and returns the runtimes.
-
-    Returns
-    -------
-    list of Runtime
-        The runtimes.
 
     Raises
     ------
@@ -89,17 +84,12 @@ def files() -> list[Path]:
 
 
 def installed(names: Sequence[str] | None = None) -> Iterator[Runtime]:
-    """Yield the runtimes that are installed.
+    """Yield a :class:`Runtime` for each way in which one that is installed can execute a model.
 
     Parameters
     ----------
     names : sequence of str, optional
         Names of :func:`known`; all by default.
-
-    Yields
-    ------
-    Runtime
-        One for each way in which a runtime can execute a model.
 
     Warns
     -----

@@ -6,10 +6,9 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -19,8 +18,7 @@ from extremum.errors import DependencyError
 from extremum.runtimes.runtime import Feeds, Load, Run, Runtime
 
 
-@dataclass(frozen=True, eq=False)
-class Adapter:
+class Adapter(NamedTuple):
     """A runtime by the function that loads a model."""
 
     name: str
@@ -82,11 +80,7 @@ def _extremum() -> list[Runtime]:
     """Return the backend, and onnxruntime with this package's operators where it is installed."""
     from extremum import __version__, backend
 
-    def load(model: onnx.ModelProto) -> Run:
-        prepared = backend.prepare(model)
-        return lambda feeds: prepared.run(feeds)
-
-    found: list[Runtime] = [Adapter("extremum", __version__, load)]
+    found: list[Runtime] = [Adapter("extremum", __version__, lambda model: backend.prepare(model).run)]
     with suppress(ImportError, DependencyError):
         from extremum.onnxruntime import InferenceSession
 
@@ -126,9 +120,9 @@ def _reference() -> list[Runtime]:
     from onnx.reference import ReferenceEvaluator
 
     def load(model: onnx.ModelProto) -> Run:
-        evaluator = ReferenceEvaluator(model)
+        run = ReferenceEvaluator(model).run
         # It gives a dict only where intermediate results are asked for.
-        return lambda feeds: list(evaluator.run(None, dict(feeds)))
+        return lambda feeds: list(run(None, dict(feeds)))
 
     return [Adapter("onnx.reference", onnx.__version__, load)]
 
@@ -157,10 +151,10 @@ def _tract() -> list[Runtime]:
     def load(model: onnx.ModelProto) -> Run:
         with _file_of(model) as path:
             runnable = tract.onnx().load(path).into_model().into_runnable()
-        names = [value.name for value in model.graph.input]
 
         def run(feeds: Feeds) -> list[Any]:
-            return [each.to_numpy() for each in runnable.run([np.asarray(feeds[name], order="C") for name in names])]
+            inputs = [np.asarray(feeds[value.name], order="C") for value in model.graph.input]
+            return [answer.to_numpy() for answer in runnable.run(inputs)]
 
         return run
 
