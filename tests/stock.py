@@ -19,7 +19,7 @@ FINDS_NAN_ALONG_A_VECTOR = Version(onnxruntime.__version__) < Version("1.32")
 def one_node(name, element, opset, attributes="", inputs=None):
     """A model of one node on matrices; bfloat16 comes in and goes out as float, since NumPy has none."""
     names = [f"x{index}" for index in range(inputs or (2 if name in ("Max", "Min") else 1))]
-    inside = dtypes.from_name(element).onnx.removeprefix("tensor(").removesuffix(")")
+    inside = onnx.TensorProto.DataType.Name(dtypes.from_name(element).onnx_number).lower()
     outside = "float" if element == "bfloat16" else inside
     # From opset 8 on Max and Min broadcast.
     sizes = "m{0}, n{0}" if opset >= 8 else "m, n"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from extremum import directml as dml
-from extremum import dtypes, spec
+from extremum import spec
 from extremum.check import check
 from extremum.directml import AxisDirection, FeatureLevel, ReduceFunction, TensorDataType, TensorDesc, TensorFlags
 from extremum.errors import ArgumentTypeError, AxisError, ElementTypeError, ExtremumError, SpecError
@@ -215,7 +215,7 @@ def test_what_is_accepted_is_what_the_rows_list(operator):
 
 def test_the_table_in_the_docs_is_what_the_rows_say():
     def names(types):
-        return ", ".join(str(dtypes.from_name(name).directml) for name in types)
+        return ", ".join(map(str.upper, types))
 
     table = []
     for row in ROWS:

@@ -156,7 +156,7 @@ def test_a_rewritten_index_is_right_on_any_values(values):
 )
 def test_what_directml_refuses(name, element, level, opset):
     dtype = dtypes.from_name(element)
-    onnx_name = dtype.onnx.removeprefix("tensor(").removesuffix(")")
+    onnx_name = onnx.TensorProto.DataType.Name(dtype.onnx_number).lower()
     operands = "a, b" if name in ("Max", "Min") else "a"
     original = model(f"({onnx_name}[2, 3] a, {onnx_name}[2, 3] b) => (y) {{ y = {name} ({operands}) }}", opset)
     fixed = fix(original, f"directml-{level}")

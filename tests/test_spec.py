@@ -21,7 +21,8 @@ def schema_of(row):
 
 
 def onnx_types(parameter):
-    return {dtypes.from_name(name).onnx for name in parameter.types}
+    numbers = (dtypes.from_name(name).onnx_number for name in parameter.types)
+    return {f"tensor({onnx.TensorProto.DataType.Name(number).lower()})" for number in numbers}
 
 
 def allowed(schema, parameter):

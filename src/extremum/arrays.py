@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from numbers import Number
 from types import NoneType
 from typing import Any, cast
@@ -171,17 +172,13 @@ def _through_protocols(x: Any) -> NDArray[Any]:
             elsewhere = False
         if elsewhere:
             refuse_device(x, f"{int(kind)}:{number}")
-        try:
+        # (The producer cannot export this type, layout or device: bfloat16 is the usual case.)
+        with suppress(AttributeError, BufferError, RuntimeError, TypeError, ValueError):
             return np.from_dlpack(x)
-        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
-            # The producer cannot export this type, layout or device: bfloat16 is the usual case.
-            pass
-    try:
+    # (NumPy's word for rows of different lengths.)
+    with suppress(ValueError):
         # A subclass that `__array__` returns is wanted as it is: it may have a mask.
         return np.asanyarray(x)
-    except ValueError:
-        # NumPy's word for rows of different lengths.
-        pass
     try:
         return np.asarray(x, dtype=object)
     except ValueError as error:

@@ -110,7 +110,7 @@ class TensorDataType(_Enumeration, IntEnum):
     @property
     def element_type(self) -> ElementType:
         """The row of :mod:`extremum.dtypes`."""
-        return dtypes.from_directml(self.name)
+        return dtypes.from_name(self.name.lower())
 
 
 class TensorFlags(_Enumeration, IntFlag):
@@ -718,7 +718,7 @@ def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
 
 
 def _names(types: Iterable[str]) -> str:
-    return ", ".join(str(dtypes.from_name(name).directml) for name in types)
+    return ", ".join(map(str.upper, types))
 
 
 def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
@@ -1147,9 +1147,9 @@ def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: Featu
 
 def _data_type(tensor: TensorType) -> TensorDataType:
     element = dtypes.from_name(str(tensor.element))
-    if element.directml is None:
+    if element.name.upper() not in TensorDataType.__members__:
         raise ElementTypeError(f"DirectML has no tensors of {element.name}", remedy="put a Cast to float before it")
-    return TensorDataType[element.directml]
+    return TensorDataType[element.name.upper()]
 
 
 def _step(desc: OperatorDesc, inputs: tuple[str, ...], outputs: tuple[str, ...], feature_level: FeatureLevel) -> Step:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -207,11 +207,9 @@ def _by_protocol(x: Any) -> Operand:
     def wrap(result: NDArray[Any], axis_map: AxisMap) -> Any:
         array = np.asarray(result)
         if hasattr(namespace, "from_dlpack") and array.flags.writeable:
-            try:
+            # (A type that DLPack does not carry.)
+            with suppress(BufferError, RuntimeError, TypeError, ValueError):
                 return namespace.from_dlpack(array)
-            except (BufferError, RuntimeError, TypeError, ValueError):
-                # A type that DLPack does not carry.
-                pass
         return namespace.asarray(array)
 
     return Operand(as_array(x), wrap, library=type(x).__module__.partition(".")[0])

@@ -11,8 +11,9 @@ import datetime
 import math
 import operator
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,17 +248,13 @@ def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:
     if dtype is None:
         own: np.dtype[Any] = out.dtype.newbyteorder("=") if isinstance(out, np.ndarray) else _INT64
         return own if own.kind in "iu" else _INT64
-    given: Any = dtype
-    try:
-        index: np.dtype[Any] | None = np.dtype(dtype)
-        given = index
-    except (TypeError, ValueError):
-        # A type of another library, as PyTorch's are, or none at all.
-        index = None
-    if index is not None and index.kind in "iu" and index.isnative:
-        return index
+    # (A type of another library, as PyTorch's are, or none at all.)
+    with suppress(TypeError, ValueError):
+        dtype = np.dtype(dtype)
+        if dtype.kind in "iu" and dtype.isnative:
+            return cast(np.dtype[Any], dtype)
     raise ElementTypeError(
-        f"{function}: index type {given} is not an integer type in this machine's byte order",
+        f"{function}: index type {dtype} is not an integer type in this machine's byte order",
         remedy=f"use {_keyword(function)}=int64, the default",
     )
 

@@ -264,7 +264,7 @@ def model_of(
 
 
 def _value(name: str, x: NDArray[Any]) -> onnx.ValueInfoProto:
-    return onnx.helper.make_tensor_value_info(name, dtypes.from_numpy(x.dtype).onnx_number, x.shape)
+    return onnx.helper.make_tensor_value_info(name, dtypes.from_name(x.dtype.name).onnx_number, x.shape)
 
 
 def _shrink(inputs: Inputs, differs: Callable[[Inputs], bool]) -> Inputs:
