@@ -26,7 +26,7 @@ from extremum.runtimes import shown
 from extremum.runtimes.processes import InProcess, NoAnswerError, Subprocess
 from extremum.runtimes.runtime import Outcome, Question, compare
 from extremum.spec import Family
-from extremum.tensors import Dimension, TensorType
+from extremum.tensors import Shape, TensorType
 
 __all__ = ["AskedRuntime", "Difference", "Kind", "draw", "expected_outputs", "model_of", "samples"]
 
@@ -97,15 +97,12 @@ def _draw_samples(types: Mapping[str, TensorType], kinds: Iterable[Kind]) -> Ite
             }
 
 
-def _sizes(tensor: TensorType, joint: tuple[Dimension, ...] | None) -> tuple[int, ...]:
+def _sizes(tensor: TensorType, joint: Shape | None) -> tuple[int, ...]:
     """Return the sizes of a sample; an open size fits the others in broadcasting."""
-    if tensor.shape is None:
-        return (_LARGEST_SIZE,) * (_OPEN_RANK if joint is None else len(joint))
-    others = joint[len(joint) - len(tensor.shape) :] if joint else (None,) * len(tensor.shape)
-    return tuple(
-        min(next((size for size in pair if isinstance(size, int)), _LARGEST_SIZE), _LARGEST_SIZE)
-        for pair in zip(tensor.shape, others, strict=True)
-    )
+    shape = tensor.shape if tensor.shape is not None else (None,) * (_OPEN_RANK if joint is None else len(joint))
+    others = joint[len(joint) - len(shape) :] if joint else (None,) * len(shape)
+    known = ([size for size in pair if isinstance(size, int)] for pair in zip(shape, others, strict=True))
+    return tuple(min((*sizes, _LARGEST_SIZE)[0], _LARGEST_SIZE) for sizes in known)
 
 
 def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind: Kind) -> NDArray[Any]:

@@ -190,11 +190,9 @@ def require_inside(model: onnx.ModelProto, folder: str | os.PathLike[str]) -> bo
         if folder and (location := _entry(tensor, "location")) not in checked:
             checked.add(location)
             try:
-                # onnxruntime 1.21 opens a pipe or a device, and waits for ever.
-                open_file(path).close()
-            except FileNotFoundError:
-                # Whoever reads it says so.
-                continue
+                # onnxruntime 1.21 opens a pipe or a device, and waits for ever. Whoever reads a missing file says so.
+                with contextlib.suppress(FileNotFoundError):
+                    open_file(path).close()
             except (OSError, ExtremumError) as error:
                 raise _unreadable(tensor, error) from None
     return bool(tensors)
@@ -276,8 +274,8 @@ def _path(tensor: onnx.TensorProto, folder: Path) -> Path:
 
 def _size(tensor: onnx.TensorProto) -> int:
     """Return how many bytes the content of a tensor takes."""
-    names = {number: name for name, number in onnx.TensorProto.DataType.items()}
-    name = names.get(tensor.data_type, "UNDEFINED")
+    kinds = onnx.TensorProto.DataType
+    name = kinds.Name(tensor.data_type) if tensor.data_type in kinds.values() else "UNDEFINED"
     if name in ("UNDEFINED", "STRING") or any(size < 0 for size in tensor.dims):
         raise wrong_tensor(tensor.name, f"a tensor of {name.lower()} in another file")
     narrow = re.match(r"(?:U?INT|FLOAT)([24])(?:E|$)", name)

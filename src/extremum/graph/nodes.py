@@ -21,7 +21,6 @@ from extremum.spec import ONNX, Family, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
-_KINDS = {number: name.lower() for name, number in onnx.AttributeProto.AttributeType.items()}
 Importer = onnx.ModelProto | onnx.FunctionProto
 """What imports versions of operators."""
 
@@ -97,7 +96,7 @@ def attributes_of(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[
                 values[attribute.name] = of_function[attribute.ref_attr_name]
         else:
             # No operator of the package takes a tensor or a graph, and no message shows one.
-            kind = _KINDS.get(attribute.type, "unknown")
+            kind = onnx.AttributeProto.AttributeType.Name(attribute.type).lower()
             is_plain = kind.removesuffix("s") in ("int", "float", "string")
             values[attribute.name] = value(attribute) if is_plain else f"<{kind}>"
     return values
