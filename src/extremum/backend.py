@@ -73,8 +73,8 @@ ENGINES = ("onnxruntime", "reference")
 """Who can run operators that are not this package's."""
 # The domains of which onnxruntime has operators that onnx's reference implementation has not.
 _ONNXRUNTIME = ("", "ai.onnx.ml", "com.microsoft")
-_Outputs = Sequence[tuple[tuple[int, ...], np.dtype[Any]]]
-"""Sizes and type of each output of a node."""
+_Outputs = Sequence[tuple[tuple[int, ...], np.dtype[Any], str]]
+"""Sizes and type of each output of a node, and what an error calls it."""
 
 
 def __dir__() -> list[str]:
@@ -521,15 +521,19 @@ class _Operator(OpRun):
         # Some of its operators give a NumPy scalar for a tensor of rank 0.
         inputs = tuple(np.asarray(x) if isinstance(x, np.generic) else x for x in inputs)
         try:
-            signature, plan = self._signature(inputs), self._last
+            plan, data = self._last, self._version.input.maximum
+            # All that a plan depends on: types, and the values of what stands for an attribute.
+            signature: list[Any] = [(x.dtype, x.shape) if isinstance(x, np.ndarray) else None for x in inputs]
+            if len(inputs) > data:
+                signature += (x.tobytes() for x in inputs[data:] if isinstance(x, np.ndarray))
             # A function's attributes may differ from call to call.
             if linked_attributes or plan is None or plan[0] != signature:
                 plan = (signature, *self._plan(inputs, linked_attributes or {}))
                 self._last = None if linked_attributes else plan
             _signature, operation, outputs = plan
-            for sizes, dtype in outputs:
-                require_memory(sizes, dtype, f"the output of {self._version}")
-            return results(operation(*inputs[: self._version.input.maximum]))
+            for output in outputs:
+                require_memory(*output)
+            return results(operation(*inputs[:data]))
         except ExtremumError as error:
             place = self.place or f"the node that gives {self.onnx_node.output[0]!r}"
             raise error.with_context(where=f"{place}, opset {self.run_params['opsets']['']}") from None
@@ -542,14 +546,6 @@ class _Operator(OpRun):
         assert version is not None
         return version
 
-    def _signature(self, inputs: Sequence[Any]) -> list[object]:
-        """Return all that the plan of a node depends on: types, and the values of what stands for an attribute."""
-        data = self._version.input.maximum
-        return [
-            (x.dtype, x.shape, x.tobytes() if at >= data else None) if isinstance(x, np.ndarray) else None
-            for at, x in enumerate(inputs)
-        ]
-
     def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> tuple[Operation, _Outputs]:
         version = self._version
         names = nodes.operand_names(self.onnx_node, version)
@@ -559,7 +555,8 @@ class _Operator(OpRun):
                 raise ElementTypeError(f"{version} takes tensors", given=f"{name}: {type(x).__name__}")
         attributes = nodes.attributes_of(self.onnx_node, linked_attributes)
         values, outputs = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
-        types = [(each.sizes or (), dtypes.from_name(str(each.element)).dtype) for each in outputs]
+        what = f"the output of {version}"
+        types = [(each.sizes or (), dtypes.from_name(str(each.element)).dtype, what) for each in outputs]
         return lower.operation(version, values, inputs[0].ndim), types
 
 
