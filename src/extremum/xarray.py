@@ -8,7 +8,7 @@ where xarray's own methods skip it as ``nan_policy="omit"`` does.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ from extremum.signatures import (
     ValueKeywords,
     ValuesIndices,
     like,
-    result_of,
 )
 
 try:
@@ -81,23 +80,24 @@ def named(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:
     return tuple(name for name in x.dims if name in wanted)
 
 
-def each_variable(
-    x: xr.Dataset, function: str, dim: Any, call: Callable[[xr.DataArray, Any], tuple[Any, ...]]
-) -> tuple[Any, ...]:
+def each_variable(x: xr.Dataset, function: str, dim: Any, call: Callable[[xr.DataArray, Any], Any]) -> Any:
     """Return Datasets of what each variable gives; variables without any of the dimensions stay as they are."""
     wanted = named(function, dim, x)
-    found: dict[Hashable, tuple[Any, ...]] = {}
+    found: dict[Hashable, Any] = {}
     for name, variable in x.data_vars.items():
         if own := [each for each in wanted if each in variable.dims]:
             try:
                 found[name] = call(variable, own)
             except ExtremumError as error:
                 raise error.with_context(where=f"variable {name!r}") from None
-    results = len(next(iter(found.values()), (None,)))
-    return tuple(
-        xr.Dataset({name: found[name][at] if name in found else x[name] for name in x.data_vars}, attrs=x.attrs)
-        for at in range(results)
-    )
+
+    def together(results: dict[Hashable, Any]) -> xr.Dataset:
+        return xr.Dataset({name: results.get(name, x[name]) for name in x.data_vars}, attrs=x.attrs)
+
+    first = next(iter(found.values()), None)
+    if isinstance(first, tuple):
+        return type(first)(*(together({name: each[at] for name, each in found.items()}) for at in range(len(first))))
+    return together(found)
 
 
 def mask(function: str, where: Any, x: xr.DataArray) -> Any:
@@ -116,8 +116,10 @@ def mask(function: str, where: Any, x: xr.DataArray) -> Any:
     return where.variable.set_dims({name: x.sizes[name] for name in x.dims}).transpose(*x.dims).data
 
 
-def reduced(x: xr.DataArray, dims: Sequence[Hashable], result: Any, *, keepdims: bool = False) -> xr.DataArray:
-    """Return a result over some dimensions with the coordinates of the others."""
+def reduced(x: xr.DataArray, dims: Sequence[Hashable], result: Any, *, keepdims: bool = False) -> Any:
+    """Return a result over some dimensions, or each of several, with the coordinates of the others."""
+    if isinstance(result, tuple):
+        return type(result)(*(reduced(x, dims, each, keepdims=keepdims) for each in result))
     kept = x.dims if keepdims else [name for name in x.dims if name not in dims]
     coords = {name: coord for name, coord in x.coords.items() if not set(coord.dims) & set(dims)}
     data = np.asarray(result) if isinstance(result, np.generic) else result
@@ -125,6 +127,15 @@ def reduced(x: xr.DataArray, dims: Sequence[Hashable], result: Any, *, keepdims:
     # Where it has none, xarray would take that of Dask's array.
     found.name = x.name
     return found
+
+
+def _reduce(name: str, x: Any, dim: Any, *, where: Any, **options: Any) -> Any:
+    require_labelled(name, x)
+    if isinstance(x, xr.Dataset):
+        return each_variable(x, name, dim, lambda each, own: _reduce(name, each, own, where=where, **options))
+    dims = named(name, dim, x)
+    found = getattr(ex, name)(x.data, tuple(map(x.get_axis_num, dims)), where=mask(name, where, x), **options)
+    return reduced(x, () if name == "hardmax" else dims, found, keepdims=options.get("keepdims", False))
 
 
 _TEXT = """{what} over the dimensions that are named.
@@ -211,7 +222,7 @@ def _arg(name: str, what: str, example: str) -> _Arg:
     @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
     def arg(x: Any, dim: Dims = None, *, as_dict: bool = False, where: Any = None, **options: Any) -> Any:
         if not as_dict:
-            return _results(name, x, dim, where=where, **options)[0]
+            return _reduce(name, x, dim, where=where, **options)
         require_labelled(name, x)
         if isinstance(x, xr.Dataset):
             raise ArgumentError(
@@ -243,19 +254,9 @@ def _end(name: str, what: str, example: str, returns: str) -> Any:
 
     @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
     def end(x: Any, dim: Dims = None, *, return_index: bool = False, **options: Any) -> Any:
-        return result_of(name, _results(name, x, dim, return_index=return_index, **options))
+        return _reduce(name, x, dim, return_index=return_index, **options)
 
     return end
-
-
-def _results(name: str, x: Any, dim: Any, *, where: Any, **options: Any) -> tuple[Any, ...]:
-    require_labelled(name, x)
-    if isinstance(x, xr.Dataset):
-        return each_variable(x, name, dim, lambda each, own: _results(name, each, own, where=where, **options))
-    dims = named(name, dim, x)
-    found = getattr(ex, name)(x.data, tuple(map(x.get_axis_num, dims)), where=mask(name, where, x), **options)
-    several = found if isinstance(found, tuple) else (found,)
-    return tuple(reduced(x, dims, each, keepdims=options["keepdims"]) for each in several)
 
 
 argmax = _arg(
@@ -349,12 +350,9 @@ def _labels(name: str, superlative: str, example: str) -> _Idx:
     def labels(x: Any, dim: Dims = None, *, fill_value: Any = None, **options: Any) -> Any:
         require_labelled(name, x)
         if isinstance(x, xr.Dataset):
-            several = not isinstance(dim, Hashable) or dim is None
-            if several:
+            if not isinstance(dim, Hashable) or dim is None:
                 raise ArgumentError(f"{name}: of a Dataset it takes one dimension", remedy="pass its name as dim")
-            return each_variable(
-                x, name, dim, lambda each, own: (labels(each, own[0], fill_value=fill_value, **options),)
-            )[0]
+            return each_variable(x, name, dim, lambda each, own: labels(each, own[0], fill_value=fill_value, **options))
         dims = named(name, dim, x)
         if dim is None and len(dims) != 1:
             raise ArgumentError(f"{name}: the array has {len(dims)} dimensions", remedy="pass the names of some as dim")
@@ -382,7 +380,15 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
     def look(block: Any, block_info: Any = None) -> Any:
         places = np.atleast_1d(block)
         if fill_value is None and (places == -1).any():
-            raise _empty_slice(function, coord, block, block_info)
+            # The first such slice; a chunk of Dask's is told where it starts.
+            starts = [start for start, _ in block_info[0]["array-location"]] if block_info else [0] * np.ndim(block)
+            place = tuple((np.argwhere(np.asarray(block) == -1)[0] + starts).tolist())
+            which = f"the slice at {place} of the result" if place else "the array"
+            raise ArgumentError(
+                f"{function}: {which} has no element to choose from: all are NaN or masked",
+                given=f"dimension {coord.name!r} of {coord.size}",
+                remedy="pass fill_value for such slices",
+            )
         # A 0-d index would give a bare element instead of an array.
         return names[places].reshape(np.shape(block))
 
@@ -390,18 +396,6 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
     if hasattr(data, "map_blocks"):
         return index.copy(data=data.map_blocks(look, dtype=names.dtype, meta=np.empty((0,) * data.ndim, names.dtype)))
     return index.copy(data=look(data))
-
-
-def _empty_slice(function: str, coord: xr.DataArray, block: Any, block_info: Any) -> ArgumentError:
-    place = np.argwhere(np.asarray(block) == -1)[0].tolist()
-    if block_info:
-        place = [at + start for at, (start, _) in zip(place, block_info[0]["array-location"], strict=True)]
-    which = f"the slice at {tuple(place)} of the result" if place else "the array"
-    return ArgumentError(
-        f"{function}: {which} has no element to choose from: all are NaN or masked",
-        given=f"dimension {coord.name!r} of {coord.size}",
-        remedy="pass fill_value for such slices",
-    )
 
 
 def _names(coord: xr.DataArray) -> Any:
@@ -482,12 +476,8 @@ def hardmax(x: X, dim: Dims, **options: Unpack[HardmaxOptions]) -> X:
     array([[0, 1],
            [1, 0]])
     """
-    require_labelled("hardmax", x)
-    if isinstance(x, xr.Dataset):
-        return each_variable(x, "hardmax", dim, lambda each, own: (hardmax(each, own, **options),))[0]
-    axes = tuple(map(x.get_axis_num, named("hardmax", dim, x)))
-    options["where"] = mask("hardmax", options["where"], x)
-    return x.copy(data=ex.hardmax(x.data, axes, **options))
+    found: X = _reduce("hardmax", x, dim, **options)
+    return found
 
 
 @like("top_k")
@@ -536,9 +526,10 @@ def top_k(x: X, k: SupportsIndex, dim: Hashable | None = None, **options: Unpack
             remedy="name one as dim; x.stack(all=[...]) makes one of several",
         )
     if isinstance(x, xr.Dataset):
-        return ValuesIndices(*each_variable(x, "top_k", dims[0], lambda each, own: top_k(each, k, own[0], **options)))
-    found = ex.top_k(x.data, k, x.get_axis_num(dims[0]), **options)
-    return ValuesIndices(*(reduced(x, dims, each, keepdims=True) for each in found))
+        found = each_variable(x, "top_k", dims[0], lambda each, own: top_k(each, k, own[0], **options))
+    else:
+        found = reduced(x, dims, ex.top_k(x.data, k, x.get_axis_num(dims[0]), **options), keepdims=True)
+    return cast("ValuesIndices[X, X]", found)
 
 
 _ELEMENTWISE_TEXT = """Elementwise {superlative}, broadcast by the names of dimensions.
@@ -632,13 +623,8 @@ def _by_axis(name: str) -> Callable[..., Any]:
         found = getattr(ex, name)(x.data, axis, where=mask(name, where, x), **options)
         if out is not None:
             return found
-        if name == "hardmax":
-            return x.copy(data=found)
-        keepdims = options.get("keepdims", False)
-        dims = [x.dims[each] for each in Reduction(name, (), axis).axes(x.ndim)]
-        if isinstance(found, tuple):
-            return type(found)(*(reduced(x, dims, each, keepdims=keepdims) for each in found))
-        return reduced(x, dims, found, keepdims=keepdims)
+        dims = () if name == "hardmax" else [x.dims[each] for each in Reduction(name, (), axis).axes(x.ndim)]
+        return reduced(x, dims, found, keepdims=options.get("keepdims", False))
 
     return function
 
