@@ -19,11 +19,15 @@ MIXED = "(float[n, 4] x) => (int64[n, 1] y) { z = Neg(x) y = ArgMax<axis=1>(z) }
 X = np.random.default_rng(1).random((23, 4)).astype(np.float32)
 
 
-@pytest.fixture(autouse=True)
-def sessions(monkeypatch):
-    """The sessions that this process keeps: none at first."""
-    monkeypatch.setattr(models, "_sessions", {})
-    return models._sessions
+@pytest.fixture
+def prepared(monkeypatch):
+    """With how many threads each session is prepared."""
+    models._session.cache_clear()
+    seen, prepare = [], backend.prepare
+    monkeypatch.setattr(
+        backend, "prepare", lambda model, threads: seen.append(threads) or prepare(model, threads=threads)
+    )
+    return seen
 
 
 def threads(prepared):
@@ -43,24 +47,23 @@ def test_the_outputs_are_those_of_the_whole(scheduler):
     assert_identical(found, np.argmin(X, 1, keepdims=True))
 
 
-def test_a_session_in_a_task_computes_with_one_thread(sessions):
+def test_a_session_in_a_task_computes_with_one_thread(prepared):
     lazy = ed.run(model(MIXED), chunked())
-    assert [threads(each) for each in sessions.values()] == [0]
     lazy.compute(scheduler="synchronous")
-    assert len(sessions) == 1
+    assert prepared == [None, None]
     for _ in range(2):
         lazy.compute(scheduler="threads", num_workers=2)
-        assert [threads(each) for each in sessions.values()] == [0, 1]
+        assert prepared == [None, None, 1]
 
 
-def in_a_process_of_its_own(block, source):
-    """How many threads the session has that a chunk is run by."""
-    return np.full((len(block), 1), threads(source.prepared()))
+def in_a_process_of_its_own(block):
+    """How many threads a session has in the process that this chunk is in."""
+    return np.full((len(block), 1), models._most())
 
 
 def test_a_session_in_a_process_of_the_scheduler_computes_with_one_thread():
-    source = models._Source.of(model(MIXED))
-    lazy = chunked().map_blocks(in_a_process_of_its_own, source, dtype=int, chunks=(5, 1))
+    assert threads(backend.prepare(model(MIXED), threads=1)) == 1
+    lazy = chunked().map_blocks(in_a_process_of_its_own, dtype=int, chunks=(5, 1))
     (found,) = dask.compute(lazy, scheduler="processes", num_workers=2)
     assert set(found.ravel()) == {1}
 

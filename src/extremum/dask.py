@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import hashlib
+import functools
 import math
 import multiprocessing
 import operator
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, overload
 
@@ -29,6 +28,7 @@ from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, Mod
 try:
     import dask.array as da
     from dask import config, delayed
+    from dask.base import tokenize
     from dask.core import flatten
     from dask.layers import ArrayBlockIdDep, ArraySliceDep
 except ModuleNotFoundError as error:
@@ -630,10 +630,6 @@ def _compare(function: str, nan_policy: str, unknown: dict[int, list[int]], mask
         return elementwise.extremum(function, operands, None, nan_policy, where)
 
 
-_KEPT = 4
-"""How many sessions a process keeps."""
-
-
 def run(
     model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axis: int = 0, *, output: str | None = None
 ) -> Any:
@@ -678,17 +674,19 @@ def run(
     >>> extremum.dask.run(onnx.parser.parse_model(text), x).compute().ravel()
     array([1, 0, 2])
     """
+    from extremum.backend import prepare
     from extremum.batches import outputs
 
     _require_chunked("run", array)
     axis = _along(array, axis)
     _require_known("run", array, set(range(array.ndim)) - {axis})
-    source = _Source.of(model)
-    found = outputs(source.prepared(), array.shape, array.dtype, axis, array.chunks[axis], output)
+    prepared = prepare(model, threads=_most())
+    content = _as_it_travels(model, prepared)
+    found = outputs(prepared, array.shape, array.dtype, axis, array.chunks[axis], output)
     # One node for all chunks: a process is sent the model once.
-    model = delayed(source, name=f"extremum-model-{source.digest}", traverse=False)
+    node = delayed(content, name=f"extremum-model-{tokenize(content)}", traverse=False)
     options = {"token": "extremum-run", "dtype": array.dtype, "meta": _meta(1, array.dtype)}
-    several = da.blockwise(_run, (axis,), model, None, array, range(array.ndim), **options)
+    several = da.blockwise(_run, (axis,), node, None, array, range(array.ndim), **options)
     results = []
     for each in found:
         new = {at: length for at, length in enumerate(each.shape) if at != each.batch}
@@ -711,58 +709,36 @@ def _along(array: Any, axis: int) -> int:
     return number
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A model as it travels: what it is, or the file it is in."""
-
-    content: bytes | str
-    digest: str
-
-    @classmethod
-    def of(cls, model: Any) -> _Source:
-        from extremum.backend import prepare
-
-        prepared = prepare(model, threads=_most())
-        try:
-            content: bytes | str = prepared.model.SerializeToString()
-        except ValueError:
-            # More than protobuf writes into one message.
-            if not isinstance(model, str | os.PathLike):
-                raise ModelError("run: the model has more than 2 GB", remedy="pass the name of its file") from None
-            content = os.path.abspath(model)  # noqa: PTH100 - Path.absolute keeps what `..` stands for
-        digest = hashlib.sha256(content if isinstance(content, bytes) else content.encode()).hexdigest()
-        _keep(digest, prepared)
-        return cls(content, digest)
-
-    def prepared(self) -> PreparedModel:
-        """Return this process's session, with as many threads as whoever asks may have."""
-        with _loading:
-            if (prepared := _sessions.get((self.digest, _most()))) is None:
-                from extremum.backend import prepare
-
-                prepared = prepare(self.content, threads=_most())
-                _keep(self.digest, prepared)
-            return prepared
+def _as_it_travels(model: Any, prepared: PreparedModel) -> bytes | str:
+    """Return what a model is, or the file it is in."""
+    try:
+        return prepared.model.SerializeToString()
+    except ValueError:
+        # More than protobuf writes into one message.
+        if not isinstance(model, str | os.PathLike):
+            raise ModelError("run: the model has more than 2 GB", remedy="pass the name of its file") from None
+        return os.path.abspath(model)  # noqa: PTH100 - Path.absolute keeps what `..` stands for
 
 
-_loading = threading.RLock()
-_sessions: dict[tuple[str, int | None], PreparedModel] = {}
+_loading = threading.Lock()
 
 
-def _keep(digest: str, prepared: PreparedModel) -> None:
-    with _loading:
-        _sessions.setdefault((digest, _most()), prepared)
-        while len(_sessions) > _KEPT:
-            del _sessions[next(iter(_sessions))]
+@functools.lru_cache(maxsize=4)
+def _session(model: bytes | str, threads: int | None) -> PreparedModel:
+    from extremum.backend import prepare
+
+    return prepare(model, threads=threads)
 
 
-def _run(source: _Source, block: Any) -> tuple[Any, ...]:
+def _run(model: bytes | str, block: Any) -> tuple[Any, ...]:
     # A list of one for each axis of one chunk.
     while isinstance(block, list):
         (block,) = block
+    with _loading:
+        session = _session(model, _most())
     with share():
         # Text is of objects, whoever ran the model: chunks of fixed width would differ in their types.
-        return tuple(x.astype(object) if _is_text(x) else x for x in source.prepared().run([block]))
+        return tuple(x.astype(object) if _is_text(x) else x for x in session.run([block]))
 
 
 def _is_text(x: Any) -> bool:
