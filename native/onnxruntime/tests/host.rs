@@ -73,7 +73,6 @@ struct Tensor {
     number: i32,
     rank: usize,
     shape: Vec<i64>,
-    /// The elements.
     words: [u64; 2],
 }
 
@@ -84,8 +83,6 @@ struct Call {
     /// The outputs; None for one that nobody wants. The kernel sets their shape, the test their type and their memory.
     outputs: Vec<Option<Tensor>>,
 }
-
-const FINE: OrtStatusPtr = OrtStatusPtr(ptr::null_mut());
 
 /// # Safety
 /// The text ends with a zero.
@@ -106,7 +103,8 @@ macro_rules! host {
     // Those of the first list end well.
     ([$($fine:ident($($of:ident: $its:ty),*) $work:block)*]
      $($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {
-        host! { $($fine($($of: $its),*) -> Status { $work; FINE })* $($name($($parameter: $type),*) -> $result $body)* }
+        host! { $($fine($($of: $its),*) -> Status { $work; OrtStatusPtr(ptr::null_mut()) })*
+                $($name($($parameter: $type),*) -> $result $body)* }
     };
     ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {
         $(#[allow(non_snake_case)]
@@ -141,7 +139,9 @@ host! {
     CustomOpDomain_Add(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) {
         OPERATORS.lock().expect("no test has failed").push(operator.expose_provenance());
     }
-    AddCustomOpDomain(to: *mut OrtSessionOptions, _domain: *mut OrtCustomOpDomain) { (*to.cast::<Options>()).domains += 1; }
+    AddCustomOpDomain(options: *mut OrtSessionOptions, _domain: *mut OrtCustomOpDomain) {
+        (*options.cast::<Options>()).domains += 1;
+    }
     HasSessionConfigEntry(options: *const OrtSessionOptions, key: *const c_char, has: *mut c_int) {
         *has = (*options.cast::<Options>()).keys.contains(&text(key)).into();
     }
@@ -184,8 +184,12 @@ host! {
     }
     ]
     // No node of this host has an attribute.
-    KernelInfoGetAttribute_int64(_info: *const OrtKernelInfo, name: *const c_char, _to: *mut i64) -> Status { CreateStatus(OrtErrorCode::ORT_FAIL, name) }
-    KernelInfoGetAttribute_float(_info: *const OrtKernelInfo, name: *const c_char, _to: *mut f32) -> Status { CreateStatus(OrtErrorCode::ORT_FAIL, name) }
+    KernelInfoGetAttribute_int64(_info: *const OrtKernelInfo, name: *const c_char, _to: *mut i64) -> Status {
+        CreateStatus(OrtErrorCode::ORT_FAIL, name)
+    }
+    KernelInfoGetAttribute_float(_info: *const OrtKernelInfo, name: *const c_char, _to: *mut f32) -> Status {
+        CreateStatus(OrtErrorCode::ORT_FAIL, name)
+    }
     KernelInfoGetAttribute_string(
         _info: *const OrtKernelInfo, name: *const c_char, _to: *mut c_char, _size: *mut usize
     ) -> Status { CreateStatus(OrtErrorCode::ORT_FAIL, name) }

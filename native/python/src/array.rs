@@ -213,9 +213,6 @@ fn meet(descriptor: Bound<'_, PyArrayDescr>) {
     }
 }
 
-/// The operands of one call.
-pub type Operands<'py> = SmallVec<[Ndarray<'py>; 4]>;
-
 /// Takes an array and makes [`describe`] know bfloat16, where this is the first of it. May run Python code.
 fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
     let number = type_number(array);
@@ -366,13 +363,8 @@ fn come_near(axes: &[(isize, isize)], reach: isize, distance: isize, tries: &mut
 
 /// Strides for a new output whose axes lie in memory as those of the operands do, where that is not C order.
 pub fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<isize>> {
-    // One axis has one order.
-    if shape.len() > 1 { order_of_axes(arrays, shape) } else { None }
-}
-
-#[inline(never)]
-fn order_of_axes(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<isize>> {
-    let model = arrays.iter().find(|array| *array.shape == *shape)?;
+    // (One axis has one order.)
+    let model = arrays.iter().find(|array| *array.shape == *shape && shape.len() > 1)?;
     let distance = |axis: &usize| Reverse(model.strides[*axis].unsigned_abs());
     let mut axes: PerAxis<usize> = (0..shape.len()).filter(|&axis| shape[axis] > 1).collect();
     if axes.is_sorted_by_key(distance) {

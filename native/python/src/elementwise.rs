@@ -1,9 +1,7 @@
 //! `maximum` and `minimum`.
 
 use crate::arguments::omitted;
-use crate::array::{
-    Array, Elements, Ndarray, Operands, Output, descriptor, elements_of, order_of_memory, settled, target,
-};
+use crate::array::{Array, Elements, Ndarray, Output, descriptor, elements_of, order_of_memory, settled, target};
 use crate::interpreter::{Object, detached, error, python, raised};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Omit, Operand, extremum};
@@ -84,21 +82,13 @@ macro_rules! elementwise {
 }
 
 elementwise! {
-    maximum,
-    true,
-    "largest",
-    "+0.0",
-    "ONNX Max and DirectML's DML_ELEMENT_WISE_MAX",
+    maximum, true, "largest", "+0.0", "ONNX Max and DirectML's DML_ELEMENT_WISE_MAX",
     /// >>> ex.maximum(np.array([1, 5]), np.array([4, 2]), np.array([[3], [6]])).tolist()
     /// [[4, 5], [6, 6]]
 }
 
 elementwise! {
-    minimum,
-    false,
-    "smallest",
-    "-0.0",
-    "ONNX Min and DirectML's DML_ELEMENT_WISE_MIN",
+    minimum, false, "smallest", "-0.0", "ONNX Min and DirectML's DML_ELEMENT_WISE_MIN",
     /// >>> ex.minimum(np.array([1.0, np.nan]), np.array([0.5, 2.0]))
     /// array([0.5, nan])
 }
@@ -132,7 +122,7 @@ fn run<'py>(
 ) -> PyResult<Option<Object<'py>>> {
     // What is no array: a number, or for the Python side; and how many operands stand before it.
     let mut numbers = Vec::new();
-    let mut objects = Operands::with_capacity(arrays.len());
+    let mut objects = SmallVec::<[Ndarray<'py>; 4]>::with_capacity(arrays.len());
     for (at, object) in arrays.iter_borrowed().enumerate() {
         match settled(&object) {
             Some(array) => objects.push(array),

@@ -50,7 +50,6 @@ pub fn reduce<'py>(
     Ok((lacking, ends.collect::<PyResult<_>>()?))
 }
 
-/// What is wanted of a reduction.
 struct Reduction<'a> {
     /// The array function, as a message names it.
     function: &'a str,
@@ -342,11 +341,7 @@ macro_rules! arg {
 }
 
 arg! {
-    argmax,
-    true,
-    "largest",
-    "larger",
-    "ONNX ArgMax and DirectML's DML_ARGMAX",
+    argmax, true, "largest", "larger", "ONNX ArgMax and DirectML's DML_ARGMAX",
     /// >>> x = np.array([[1, 5, 5], [7, 0, 7]], dtype=np.int16)
     /// >>> ex.argmax(x, axis=1)
     /// array([1, 0])
@@ -357,11 +352,7 @@ arg! {
 }
 
 arg! {
-    argmin,
-    false,
-    "smallest",
-    "smaller",
-    "ONNX ArgMin and DirectML's DML_ARGMIN",
+    argmin, false, "smallest", "smaller", "ONNX ArgMin and DirectML's DML_ARGMIN",
     /// >>> int(ex.argmin(np.array([3.0, np.nan, 1.0])))
     /// 1
     /// >>> ex.argmin(np.array([[3, 1], [2, 1]]), axis=0, dtype=np.uint32)
@@ -452,11 +443,7 @@ macro_rules! one_end {
 }
 
 one_end! {
-    max,
-    true,
-    "Largest",
-    "argmax",
-    "ONNX ReduceMax and DirectML's DML_REDUCE_FUNCTION_MAX",
+    max, true, "Largest", "argmax", "ONNX ReduceMax and DirectML's DML_REDUCE_FUNCTION_MAX",
     /// >>> x = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
     /// >>> ex.max(x, axis=1, nan_policy="omit")
     /// array([5., 7.])
@@ -465,11 +452,7 @@ one_end! {
 }
 
 one_end! {
-    min,
-    false,
-    "Smallest",
-    "argmin",
-    "ONNX ReduceMin and DirectML's DML_REDUCE_FUNCTION_MIN",
+    min, false, "Smallest", "argmin", "ONNX ReduceMin and DirectML's DML_REDUCE_FUNCTION_MIN",
     /// >>> x = np.array([[4, 2], [3, 8]])
     /// >>> ex.min(x, axis=0, where=[[True, False], [True, False]], default=-1)
     /// array([ 3, -1])

@@ -65,10 +65,8 @@ impl Memory {
 
     /// Takes away the pages between the elements until they are given back.
     pub fn deny_gaps(&self, lens: &[usize]) {
-        if !self.bytes.is_empty() {
-            let starts = positions(lens).into_iter().map(|position| self.at(&position));
-            self.bytes.deny_all_but(starts.map(|at| at..at + self.size));
-        }
+        let starts = positions(lens).into_iter().map(|position| self.at(&position));
+        self.bytes.deny_all_but(starts.map(|at| at..at + self.size));
     }
 
     /// Fills the memory, gaps too, with bytes that depend on their place.
