@@ -164,6 +164,7 @@ fn flag(given: &Object<'_>, name: &str, function: &str) -> PyResult<bool> {
 }
 
 /// What the word for what is done about NaN leaves out; None where it says something else, which the Python side knows.
+#[inline]
 pub fn omitted(nan_policy: Option<&Object<'_>>) -> Option<Omit> {
     let Some(policy) = nan_policy else { return Some(Omit::Nothing) };
     match word(policy)? {
@@ -174,6 +175,7 @@ pub fn omitted(nan_policy: Option<&Object<'_>>) -> Option<Omit> {
 }
 
 /// The text of a word; None where it is of another class.
+#[inline]
 pub fn word<'a>(word: &'a Object<'_>) -> Option<&'a str> {
     word.cast_exact::<PyString>().ok()?.to_str().ok()
 }

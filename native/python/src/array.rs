@@ -167,6 +167,7 @@ pub struct Elements {
 ///
 /// # Safety
 /// The descriptor is alive and the interpreter attached.
+#[inline]
 pub unsafe fn describe(descriptor: *const PyArray_Descr) -> Option<Elements> {
     // SAFETY: the caller's.
     let fields = unsafe { &*_PyDataType_GET_ITEM_DATA(descriptor) };
@@ -175,6 +176,7 @@ pub unsafe fn describe(descriptor: *const PyArray_Descr) -> Option<Elements> {
     Some(Elements { number, element: element_type(number)?, swapped: fields.byteorder == foreign as c_char })
 }
 
+#[inline]
 pub fn element_type(number: c_int) -> Option<ElementType> {
     Some(match number {
         0 => ElementType::Bool,
@@ -214,6 +216,7 @@ fn meet(descriptor: Bound<'_, PyArrayDescr>) {
 }
 
 /// Takes an array and makes [`describe`] know bfloat16, where this is the first of it. May run Python code.
+#[inline]
 fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
     let number = type_number(array);
     // Another library has registered this one.
@@ -223,12 +226,14 @@ fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
     array.clone()
 }
 
+#[inline]
 fn type_number(array: &Ndarray<'_>) -> c_int {
     // SAFETY: an array has a descriptor.
     unsafe { (*_PyDataType_GET_ITEM_DATA((*fields(array.as_array_ptr())).descr)).type_num }
 }
 
 /// An object as an array, where it is one and of no subclass, which may give its elements another meaning.
+#[inline]
 fn plain<'a, 'py>(object: &'a Object<'py>) -> Option<&'a Ndarray<'py>> {
     // SAFETY: the interpreter is attached; an object of this type is an array.
     unsafe {
@@ -239,6 +244,7 @@ fn plain<'a, 'py>(object: &'a Object<'py>) -> Option<&'a Ndarray<'py>> {
 
 /// Takes an array of elements that kernels know, and of no subclass; None where it is for the Python side, which takes dates
 /// and durations apart.
+#[inline]
 pub fn settled<'py>(object: &Object<'py>) -> Option<Ndarray<'py>> {
     let array = plain(object)?;
     let number = type_number(array);
