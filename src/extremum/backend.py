@@ -10,7 +10,6 @@ has one size in all inputs of a run.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -263,8 +262,7 @@ class Backend(_OnnxBackend):
         array([[0., 1.],
                [1., 0.]], dtype=float32)
         """
-        _refuse(options)
-        cls._require_device(device)
+        _refuse(options, device)
         if engine not in (None, *ENGINES):
             raise ArgumentError(f"there is no engine {engine!r} here", remedy=f"use {' or '.join(map(repr, ENGINES))}")
         if threads is not None and operator.index(threads) < 1:
@@ -286,7 +284,7 @@ class Backend(_OnnxBackend):
                 refusal = error.given
         _require_implemented(loaded.proto.graph, walk, refusal=refusal)
         whole = with_dense(loaded.whole)
-        _require_valid(skeleton(whole))
+        _require_valid(whole)
         return PreparedModel(loaded, _open_executor(whole))
 
     @classmethod
@@ -354,25 +352,17 @@ class Backend(_OnnxBackend):
         array([3., 5.])
         """
         opset = options.pop("opset_version", None)
-        _refuse(options)
-        cls._require_device(device)
+        _refuse(options, device)
         require_readable(node)
         domain, newest = nodes.canonical(node.domain), onnx.defs.onnx_opset_version()
         opsets = {"": newest, domain: opset or (newest if domain == "" else 1)}
-        model = onnx.ModelProto(opset_import=itertools.starmap(onnx.helper.make_opsetid, opsets.items()))
+        model = onnx.ModelProto(opset_import=[onnx.helper.make_opsetid(*each) for each in opsets.items()])
         model.graph.node.append(node)
-        for name in filter(None, dict.fromkeys(node.input)):
-            model.graph.input.add(name=name)
-        for name in node.output:
-            model.graph.output.add(name=name)
+        model.graph.input.extend(onnx.ValueInfoProto(name=name) for name in dict.fromkeys(node.input) if name)
+        model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in node.output)
         loaded = Model(model)
         _require_implemented(model.graph, sites(model))
         return PreparedModel(loaded, _open_executor(model)).run(inputs)
-
-    @classmethod
-    def _require_device(cls, device: str) -> None:
-        if not cls.supports_device(device):
-            raise ArgumentError(f"there is no device {device!r} here", remedy="use 'CPU'")
 
 
 is_compatible = Backend.is_compatible
@@ -382,10 +372,12 @@ run_node = Backend.run_node
 supports_device = Backend.supports_device
 
 
-def _refuse(options: Mapping[str, Any]) -> None:
-    """Refuse options of onnx's interface that mean nothing here."""
+def _refuse(options: Mapping[str, Any], device: str = "CPU") -> None:
+    """Refuse options of onnx's interface that mean nothing here, and a device that is not the CPU."""
     for name in options:
         raise ArgumentError(f"there is no option {name!r} here")
+    if not supports_device(device):
+        raise ArgumentError(f"there is no device {device!r} here", remedy="use 'CPU'")
 
 
 def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]:
@@ -461,13 +453,11 @@ def _require_implemented(
                 raise ModelError(f"no version of the domain {domain!r} of {node.op_type} is imported")
             if not (others_too or site.is_call):
                 require(domain, node.op_type, site.opsets[domain], refusal)
-            types = [site.types.get(name, TensorType()) for name in node.output]
-            if site.schema is not None:
-                types = list(site.outputs())
-                for name, given in zip(node.output, types, strict=True):
+            known = (site.types.get(name, TensorType()) for name in node.output)
+            for name, given in zip(node.output, known if site.schema is None else site.outputs(), strict=True):
+                if site.schema is not None:
                     declared = site.declared_types.get(name, TensorType())
                     validate.output(site.schema, name, declared=declared, inferred=given)
-            for name, given in zip(node.output, types, strict=True):
                 _require_memory(name, given)
         except ExtremumError as error:
             raise error.with_context(where=site.where) from None
@@ -481,7 +471,7 @@ def _require_memory(name: str, tensor: TensorType) -> None:
 
 def _require_valid(model: onnx.ModelProto) -> None:
     """Refuse what onnx's checker refuses, but neither a graph without a name nor a value without type or rank."""
-    typed = deepcopy(model)
+    typed = skeleton(model)
     for value in (*typed.graph.input, *typed.graph.output):
         # Runtimes take a value of open rank and infer outputs; the checker wants something there, and looks no further.
         if value.type.WhichOneof("value") is None:
