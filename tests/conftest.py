@@ -63,7 +63,7 @@ def without_onnxruntime(monkeypatch):
 def in_process(monkeypatch):
     """Let the suite, a check and a fix ask every runtime in this process: to start one for it takes half a second."""
     from extremum import check, conformance, fix, runtimes
-    from extremum.runtimes.processes import InProcess
+    from extremum.runtimes.runtime import InProcess
 
     def here(name, limit=None):
         return contextlib.nullcontext(InProcess(runtimes.find(name)))

@@ -16,7 +16,7 @@ from extremum.cli.explain import markdown
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.fix import fix
 from extremum.graph.sites import sites
-from extremum.runtimes import processes
+from extremum.runtimes.runtime import Subprocess
 from hostile_runtimes import make_known
 from models import model
 from refusal import refusal
@@ -188,14 +188,14 @@ def test_findings_have_the_smallest_input(inputs, node, opset, runtime, expected
 
 
 def test_a_node_that_breaks_its_promise_is_not_asked(monkeypatch):
-    monkeypatch.setattr(processes.Subprocess, "ask", None)
+    monkeypatch.setattr(Subprocess, "ask", None)
     assert findings("float[3] x, s", "ArgMax <axis=4> (x) z = Max (s)", "onnx.reference") == ()
 
 
 def test_nodes_that_differ_in_names_and_large_sizes_alone_are_asked_once(monkeypatch):
     asked = []
     wrong = lambda self, proto, feeds: asked.append(proto) or [np.array([[9]])]  # noqa: E731
-    monkeypatch.setattr(processes.Subprocess, "ask", wrong)
+    monkeypatch.setattr(Subprocess, "ask", wrong)
     findings("float[1, 20] x", "ArgMax <axis=1> (x)", "onnx.reference")
     once = len(asked)
     asked.clear()

@@ -23,7 +23,7 @@ from commands import printed, refused, run, tree
 from extremum.check import RULES
 from extremum.cli.ops import markdown, records, tables
 from extremum.cli.program import COMMANDS, program
-from extremum.cli.user_errors import Failure
+from extremum.cli.terminal import Failure
 from extremum.errors import InputError
 
 MODELS = {

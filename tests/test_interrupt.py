@@ -63,7 +63,7 @@ COMMANDS = {
     "fix": ("extremum.cli.fix:rewrite", "fix head.onnx -o fixed.onnx"),
     "lower": ("extremum.directml:lower", "lower head.onnx"),
     "run of the suite": ("extremum.cli.conformance:run", "conformance run extremum onnx.reference"),
-    "export": ("extremum.conformance.run:_write", "conformance export suite"),
+    "export": ("extremum.conformance.suite:_write", "conformance export suite"),
     "card": ("extremum.cli.conformance:recorded", "conformance card --json run.json"),
 }
 
@@ -111,7 +111,7 @@ def test_a_library_that_does_not_come_back(where):
 STARTS = """
 import os, signal
 from multiprocessing.popen_spawn_posix import Popen
-from extremum.runtimes.processes import Subprocess
+from extremum.runtimes.runtime import Subprocess
 
 launch = Popen._launch
 

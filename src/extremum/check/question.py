@@ -23,8 +23,7 @@ from extremum.graph.inference import resolve_references
 from extremum.graph.nodes import operand_types
 from extremum.graph.sites import Site
 from extremum.runtimes import shown
-from extremum.runtimes.processes import InProcess, NoAnswerError, Subprocess
-from extremum.runtimes.runtime import Outcome, Question, compare
+from extremum.runtimes.runtime import InProcess, NoAnswerError, Outcome, Question, Subprocess, compare
 from extremum.spec import Family
 from extremum.tensors import Shape, TensorType
 
@@ -163,7 +162,7 @@ class AskedRuntime:
 
     >>> import onnx
     >>> from extremum.check import AskedRuntime, check
-    >>> from extremum.runtimes.processes import Subprocess
+    >>> from extremum.runtimes.runtime import Subprocess
     >>> text = '<ir_version: 8, opset_import: ["" : 11]> g (float[1, 1, 2] x) => (y) { y = Hardmax <axis=1> (x) }'
     >>> with Subprocess("onnx.reference") as watched:
     ...     report = check(onnx.parser.parse_model(text), runtime=AskedRuntime(watched), select=["EX107"])

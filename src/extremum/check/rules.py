@@ -17,8 +17,7 @@ from extremum.directml import FeatureLevel, steps
 from extremum.errors import AxisError, ExecutionError, ExtremumError, SpecError, UnknownOperatorError
 from extremum.graph.sites import Site
 from extremum.runtimes import Runtime, shown
-from extremum.runtimes.processes import InProcess
-from extremum.runtimes.runtime import Outcome, refusal
+from extremum.runtimes.runtime import InProcess, Outcome, refusal
 from extremum.spec import AttributeRange, Family, OperatorVersion
 from extremum.tensors import TensorType
 

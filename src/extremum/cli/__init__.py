@@ -14,11 +14,9 @@ import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 
-from extremum.cli import interrupt, terminal, user_errors
+from extremum.cli import interrupt, terminal
 from extremum.errors import ArgumentError
 from extremum.printable import json_text
-
-__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,7 +43,7 @@ def _status(words: list[str]) -> int:
         terminal.discard(sys.stdout)
         return 2
     except BaseException as error:  # a panic of the native module is no Exception
-        failure = user_errors.show(error)
+        failure = terminal.show_error(error)
         with contextlib.suppress(OSError):
             if _wants_json(words):
                 terminal.write(json_text({"error": failure.record()}))

@@ -20,13 +20,12 @@ import click
 from extremum import __version__
 from extremum.check import RULES, AskedRuntime, Finding, Report, Severity, find, matching
 from extremum.check import check as look
-from extremum.cli import options, user_errors
-from extremum.cli.terminal import write
-from extremum.cli.user_errors import Failure
+from extremum.cli import options
+from extremum.cli.terminal import Failure, document, show_error, write
 from extremum.directml import FeatureLevel
 from extremum.errors import ArgumentError
 from extremum.printable import json_text, printable
-from extremum.runtimes.processes import Subprocess
+from extremum.runtimes.runtime import Subprocess
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -147,7 +146,7 @@ def check(
             return look(model, feature_level=feature_level, runtime=runtime, select=select, ignore=ignore)
         except Exception as error:
             # The next model may still be readable.
-            return user_errors.show(error, about=model if several else "")
+            return show_error(error, about=model if several else "")
 
     # One process for all models.
     with Subprocess(name) if name is not None else nullcontext() as process:
@@ -158,7 +157,7 @@ def check(
         for model, result in results.items()
     }
     if form == "json":
-        write(json_text(user_errors.document([_record(*each) for each in results.items()])))
+        write(json_text(document([_record(*each) for each in results.items()])))
     elif form == "sarif":
         write(json_text(_sarif(findings_by_model)))
     elif form == "github":

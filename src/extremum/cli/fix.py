@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from extremum.cli import options, user_errors
+from extremum.cli import options
 from extremum.cli.new_files import require_free, write_new
-from extremum.cli.terminal import write
+from extremum.cli.terminal import document, show_error, write
 from extremum.directml import FeatureLevel
 from extremum.errors import ArgumentError
 from extremum.fix import Fixed, has_external_data
@@ -76,7 +76,7 @@ def fix(
                 raise
             # The next model may still be readable.
             status = 2
-            records.append({"model": str(model), "error": user_errors.show(error, about=str(model)).record()})
+            records.append({"model": str(model), "error": show_error(error, about=str(model)).record()})
             continue
         status = max(status, 1 if result.refusals or result.differences else 0)
         if as_json:
@@ -94,7 +94,7 @@ def fix(
             heading = [f"{printable(str(model))}:"] if several else []
             write("\n".join((*heading, *_lines(result, path, diff=diff))))
     if as_json:
-        write(json_text(user_errors.document(records) if several else records[0]))
+        write(json_text(document(records) if several else records[0]))
     return status
 
 

@@ -3,11 +3,10 @@
 from extremum.errors import lacking
 
 try:
-    from extremum.conformance.suite import Case, Selection, cases
+    from extremum.conformance.suite import Answers, Case, Exported, Result, Selection, cases, export, run
+    from extremum.runtimes.runtime import Outcome
 except ModuleNotFoundError as error:
     raise lacking("extremum.conformance", error) from None
-from extremum.conformance.run import Answers, Exported, Result, export, run
-from extremum.runtimes.runtime import Outcome
 
 __all__ = ["Answers", "Case", "Exported", "Outcome", "Result", "Selection", "cases", "export", "run"]
 

@@ -20,8 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from extremum import __version__, dtypes
-from extremum.conformance.run import Answers, Result
-from extremum.conformance.suite import VERSIONS, Case, named
+from extremum.conformance.suite import VERSIONS, Answers, Case, Result, named
 from extremum.conformance.topics import Array, Placement
 from extremum.errors import InputError
 from extremum.printable import markdown_table

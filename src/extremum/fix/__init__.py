@@ -41,7 +41,7 @@ from extremum.graph.sites import Site, sites
 from extremum.graph.types import declared_inputs, require_array
 from extremum.printable import printable
 from extremum.runtimes import Runtime, shown
-from extremum.runtimes.processes import Subprocess, ended
+from extremum.runtimes.runtime import Subprocess, ended
 from extremum.spec import OPERATORS, Family, OperatorVersion
 from extremum.tensors import require_memory
 
