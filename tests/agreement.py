@@ -82,7 +82,22 @@ def assert_agreement(cases, run, oracle):
         assert before == [x.tobytes() for x in inputs], f"{operation} changed an input"
 
 
-def assert_extremes(x, axes, where=None, policy="propagate", find=reference.find, ways=({},)):
+def find(x, order, axes, tie, *, omit=False, where=None):
+    """Values and row-major indices by the reference, of the elements that take part; -1 where none does."""
+    missing = np.isnat(x) if x.dtype.kind in "mM" else is_nan(x)
+    there = np.broadcast_to(True if where is None else where, x.shape) & ~(omit & missing)
+    kept = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+    values, indices = np.zeros(kept, x.dtype), np.full(kept, -1, np.int64)
+    for place in np.ndindex(*kept):
+        block = tuple(slice(None) if axis in axes else slice(at, at + 1) for axis, at in enumerate(place))
+        elements, own = x[block].ravel(), np.flatnonzero(there[block])
+        if own.size:
+            indices[place] = own[reference.arg_reduce(elements[own], order, (0,), False, tie, np.int64)]
+            values[place] = elements[indices[place]]
+    return values, indices
+
+
+def assert_extremes(x, axes, where=None, policy="propagate", find=find, ways=({},)):
     """Hold every reduction of an array to what `find` finds: both orders and ties, with an index and without.
 
     `ways` are arguments of :func:`kernels`.

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twins
-from agreement import assert_agreement, assert_same_bits, native
+from agreement import assert_agreement, assert_same_bits, find, native
 from cases import INT64, arg_reductions, edge_cases, itself, reductions
 from extremum import reference
 from extremum.errors import ArgumentError
@@ -215,7 +215,7 @@ def test_twin_equals_reference(case, arrays, share, flag):
     where = None if share is None else np.random.default_rng(x.size).random(x.shape) < share
     for order, tie in itertools.product(Order, Tie):
         found = twins.find(x, order, axes, tie, omit=flag, where=where)
-        expected = reference.find(x.astype(x.dtype.newbyteorder("=")), order, axes, tie, omit=flag, where=where)
+        expected = find(x.astype(x.dtype.newbyteorder("=")), order, axes, tie, omit=flag, where=where)
         assert_same_bits(found[0], expected[0], f"{order} {tie} of {x!r} over {axes}, {flag}, {where!r}")
         assert_same_bits(found[1], expected[1], f"{order} {tie} of {x!r} over {axes}, {flag}, {where!r}")
 

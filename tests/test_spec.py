@@ -5,15 +5,10 @@ import pytest
 
 from extremum import dtypes, spec
 from extremum.errors import SpecError, UnknownOperatorError
-from extremum.spec import AttributeType
 
 ONNX_ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
 ONNX_NAMES = [name for domain, name in spec.OPERATORS if domain == spec.ONNX]
 SCHEMAS = onnx.defs.get_all_schemas_with_history()
-ATTRIBUTE_TYPES = {
-    AttributeType.INT: onnx.defs.OpSchema.AttrType.INT,
-    AttributeType.INTS: onnx.defs.OpSchema.AttrType.INTS,
-}
 
 
 def schema_of(row):
@@ -49,7 +44,8 @@ def test_row_equals_onnx_defs(row):
     assert set(schema.attributes) == {each.name for each in stated}
     for each in stated:
         theirs = schema.attributes[each.name]
-        assert (theirs.type, theirs.required) == (ATTRIBUTE_TYPES[each.type], each.required)
+        types = onnx.defs.OpSchema.AttrType
+        assert (theirs.type, theirs.required) == (types.INTS if each.is_list else types.INT, each.required)
         default = onnx.helper.get_attribute_value(theirs.default_value) if theirs.default_value.type else None
         assert default == each.default
 

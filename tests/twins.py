@@ -34,7 +34,7 @@ def arg_reduce(x, order, axes, keepdims, tie, index):
 
 
 def find(x, order, axes, tie, *, omit=False, where=None):
-    """Values and indices among the elements that take part, as `extremum.reference.find` does."""
+    """Values and indices among the elements that take part, as `agreement.find` does."""
     native = x.astype(x.dtype.newbyteorder("="))
     there = np.ones(x.shape, bool) if where is None else np.broadcast_to(where, x.shape)
     if omit and native.dtype in FLOATS:

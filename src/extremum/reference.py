@@ -69,26 +69,6 @@ def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
     return result
 
 
-def find(
-    x: Array, order: Order, axes: Sequence[int], tie: Tie, *, omit: bool = False, where: Array | None = None
-) -> tuple[Array, Array]:
-    """Values and row-major indices of the extrema over some axes, which stay with length 1.
-
-    Neither NaN, with `omit`, nor an element that `where` masks takes part. Where none does the index is -1 and the
-    value means nothing.
-    """
-    kept = _kept(x, axes)
-    values, indices = np.zeros(kept, x.dtype), np.full(kept, -1, np.int64)
-    masks = _blocks(np.ones(x.shape, np.bool_) if where is None else np.broadcast_to(where, x.shape), axes)
-    for place, block, mask in zip(np.ndindex(*kept), _blocks(x, axes), masks, strict=True):
-        elements, numbers = block.ravel(), _numbers(block)
-        there = [i for i in np.flatnonzero(mask.ravel()) if not (omit and math.isnan(numbers[i]))]
-        if there:
-            indices[place] = there[_position(elements[there], order, tie)]
-            values[place] = elements[indices[place]]
-    return values, indices
-
-
 def reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, identity: bool = False) -> Array:
     """First or last of the extreme elements over a set of axes; no axis leaves blocks of one."""
     if not identity:

@@ -40,13 +40,6 @@ class Family(enum.Enum):
     TOP = "the k largest or smallest"
 
 
-class AttributeType(enum.Enum):
-    """How an attribute's value is written."""
-
-    INT = "an integer"
-    INTS = "a list of integers"
-
-
 class AttributeRange(enum.Enum):
     """Which values of an attribute are accepted; r is the rank of the input."""
 
@@ -79,11 +72,12 @@ class Attribute:
     """One attribute, named as the document spells it."""
 
     name: str
-    type: AttributeType
     # The value of an attribute that a node leaves out; None if the document states no default.
     default: int | None
     range: AttributeRange
     required: bool = False
+    # Whether the value is a list of integers, rather than one.
+    is_list: bool = False
     # The further input that holds its value, which may be left out unless the attribute is required.
     input: Parameter | None = None
 
@@ -112,8 +106,6 @@ class OperatorVersion:
     identity: bool = False
     # The smallest and the largest rank accepted; the largest is None where there is no limit.
     ranks: tuple[int, int | None] = (0, None)
-    # Whether a tensor may have no element.
-    empty: bool = True
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -176,13 +168,13 @@ def _operator(
 
 _FLOATS = ("float16", "float32", "float64")
 _NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", *_FLOATS)
-_KEEPDIMS = Attribute("keepdims", AttributeType.INT, 1, AttributeRange.FLAG)
+_KEEPDIMS = Attribute("keepdims", 1, AttributeRange.FLAG)
 
 # ArgMax and ArgMin. 11 defined negative axes, 12 added select_last_index, 13 added bfloat16.
-_AXIS = Attribute("axis", AttributeType.INT, 0, AttributeRange.AXIS)
+_AXIS = Attribute("axis", 0, AttributeRange.AXIS)
 _AXIS_1 = replace(_AXIS, range=AttributeRange.AXIS_UNSTATED)
 _LAST_AXIS, _LAST_AXIS_1 = replace(_AXIS, default=-1), replace(_AXIS_1, default=-1)
-_LAST = Attribute("select_last_index", AttributeType.INT, 0, AttributeRange.FLAG)
+_LAST = Attribute("select_last_index", 0, AttributeRange.FLAG)
 _ARG: list[_Row] = [
     (1, _NUMBERS, {"attributes": (_AXIS_1, _KEEPDIMS)}),
     (11, _NUMBERS, {"attributes": (_AXIS, _KEEPDIMS)}),
@@ -193,7 +185,7 @@ _ARG: list[_Row] = [
 # Max and Min. 6 dropped consumed_inputs, 8 added broadcasting, 12 the integers, 13 bfloat16.
 _BROADCAST = {"broadcasts": True}
 _ELEMENTWISE: list[_Row] = [
-    (1, _FLOATS, {"attributes": (Attribute("consumed_inputs", AttributeType.INTS, None, AttributeRange.ANY),)}),
+    (1, _FLOATS, {"attributes": (Attribute("consumed_inputs", None, AttributeRange.ANY, is_list=True),)}),
     (6, _FLOATS, {}),
     (8, _FLOATS, _BROADCAST),
     (12, _NUMBERS, _BROADCAST),
@@ -212,10 +204,10 @@ _HARDMAX: list[_Row] = [
 # which may be empty, 20 added bool. Every document but that of 12 defines the largest of no element.
 _WIDE = ("int32", "int64", "uint32", "uint64", *_FLOATS)
 _WITH_8_BITS = ("int8", "uint8", *_WIDE)
-_AXES = Attribute("axes", AttributeType.INTS, None, AttributeRange.AXIS)
+_AXES = Attribute("axes", None, AttributeRange.AXIS, is_list=True)
 _AXES_1 = replace(_AXES, range=AttributeRange.AXIS_UNSTATED)
 _AXES_18 = replace(_AXES, input=Parameter("axes", ("int64",)))
-_NOOP = Attribute("noop_with_empty_axes", AttributeType.INT, 0, AttributeRange.FLAG)
+_NOOP = Attribute("noop_with_empty_axes", 0, AttributeRange.FLAG)
 _REDUCE: list[_Row] = [
     (1, _WIDE, {"attributes": (_AXES_1, _KEEPDIMS)}),
     (11, _WIDE, {"attributes": (_AXES, _KEEPDIMS)}),
@@ -226,9 +218,9 @@ _REDUCE: list[_Row] = [
 ]
 
 # TopK. 10 made k an input, 11 added the smallest, any order, negative axes and the integers, 24 bfloat16.
-_K = Attribute("k", AttributeType.INT, None, AttributeRange.COUNT, required=True)
+_K = Attribute("k", None, AttributeRange.COUNT, required=True)
 _K_10 = replace(_K, input=Parameter("K", ("int64",)))
-_LARGEST = Attribute("largest", AttributeType.INT, 1, AttributeRange.FLAG)
+_LARGEST = Attribute("largest", 1, AttributeRange.FLAG)
 _SORTED = replace(_LARGEST, name="sorted")
 _TOP_K: list[_Row] = [
     (1, _FLOATS, {"attributes": (_LAST_AXIS_1, _K)}),
@@ -285,8 +277,8 @@ _DML_HARDMAX: list[_Row] = [
     (0x3000, _DML_FLOATS, _UP_TO_EIGHT),
 ]
 _DML_HARDMAX1: list[_Row] = [(0x5100, _DML_FLOATS, _UP_TO_EIGHT)]
-_DML_AXES = Attribute("axes", AttributeType.INTS, None, AttributeRange.AXIS_UNSIGNED, required=True)
-_DIRECTION = Attribute("axis_direction", AttributeType.INT, 0, AttributeRange.FLAG)
+_DML_AXES = Attribute("axes", None, AttributeRange.AXIS_UNSIGNED, required=True, is_list=True)
+_DIRECTION = Attribute("axis_direction", 0, AttributeRange.FLAG)
 
 
 def _values_and_indices(*types: str) -> dict[str, Any]:
@@ -299,7 +291,7 @@ _DML_TOP_K1: list[_Row] = [
     (0x5000, _DML_ALL, {**_values_and_indices("uint64", "uint32"), **_UP_TO_EIGHT}),
 ]
 _DML_TOP_K: list[_Row] = [(0x2000, _DML_FLOATS, {**_values_and_indices("uint32"), **_FOUR}), *_DML_TOP_K1]
-_DML_AXIS = Attribute("axis", AttributeType.INT, None, AttributeRange.AXIS_UNSIGNED, required=True)
+_DML_AXIS = Attribute("axis", None, AttributeRange.AXIS_UNSIGNED, required=True)
 
 _TENSOR, _A_AND_B = Parameter("InputTensor", ()), Parameter("ATensor, BTensor", (), 2)
 
@@ -308,7 +300,7 @@ def _dml(
     name: str, family: Family, rows: Iterable[_Row], *attributes: Attribute, operand: Parameter = _TENSOR
 ) -> tuple[OperatorVersion, ...]:
     outputs = [Parameter("OutputTensor", ())]
-    return _operator(name, family, operand, outputs, rows, domain=DIRECTML, attributes=attributes, empty=False)
+    return _operator(name, family, operand, outputs, rows, domain=DIRECTML, attributes=attributes)
 
 
 _DIRECTML_OPERATORS = (

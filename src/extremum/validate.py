@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from extremum.errors import AxisError, ElementTypeError, SpecError
-from extremum.spec import OPERATORS, Attribute, AttributeRange, AttributeType, OperatorVersion
+from extremum.spec import OPERATORS, Attribute, AttributeRange, OperatorVersion
 from extremum.tensors import TensorType
 
 
@@ -43,7 +43,7 @@ def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[s
     found: dict[str, int | tuple[int, ...] | Unknown] = {}
     for attribute, tensor in zip(schema.input_attributes, types[schema.input.maximum :], strict=False):
         values = () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
-        if attribute.type is AttributeType.INT and not isinstance(values, Unknown):
+        if not attribute.is_list and not isinstance(values, Unknown):
             # `input_attribute` refuses another number of values.
             found[attribute.name] = values[0] if len(values) == 1 else UNKNOWN
         else:
@@ -81,7 +81,7 @@ def attribute_value(schema: OperatorVersion, attribute: Attribute, given: Mappin
     value = given[attribute.name]
     if isinstance(value, Unknown):
         return value
-    if attribute.type is AttributeType.INTS:
+    if attribute.is_list:
         if isinstance(value, Sequence) and all(isinstance(item, int) for item in value):
             return tuple(int(item) for item in value)
     elif isinstance(value, int):
@@ -93,7 +93,8 @@ def attribute_value(schema: OperatorVersion, attribute: Attribute, given: Mappin
         if attribute.range is AttributeRange.COUNT and value < 0:
             raise SpecError(f"{schema} takes {attribute.range.value} elements, not {attribute.name}={value}")
         return int(value)
-    raise SpecError(f"{schema} takes {attribute.type.value} for {attribute.name!r}, not {value!r}")
+    accepted = "a list of integers" if attribute.is_list else "an integer"
+    raise SpecError(f"{schema} takes {accepted} for {attribute.name!r}, not {value!r}")
 
 
 def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, ...]:
@@ -163,7 +164,7 @@ def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: Tenso
         raise ElementTypeError(f"{schema} takes {name} of {' or '.join(accepted)}, not {tensor.element}")
     if tensor.rank not in (None, 1):
         raise SpecError(f"{schema} takes {name} as a list, not as a tensor of rank {tensor.rank}")
-    if attribute.type is AttributeType.INT and (sizes := tensor.sizes) and sizes != (1,):
+    if not attribute.is_list and (sizes := tensor.sizes) and sizes != (1,):
         raise SpecError(f"{schema} takes {name} as a list of 1 element, not of {sizes[0]}")
 
 
