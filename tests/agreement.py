@@ -1,8 +1,4 @@
-"""What it means that two implementations of the core operations agree.
-
-An implementation is a function ``run(operation, *inputs)``: :func:`native` here, ``extremum.reference.run`` (the
-oracle) and ``twins.run`` (the oracle's fast twin). :mod:`cases` decides what they are asked.
-"""
+"""What it means that two implementations of the core operations agree."""
 
 import itertools
 from contextlib import contextmanager

@@ -1,8 +1,4 @@
-"""The cases, an operation and its inputs each, that implementations are asked to agree on.
-
-They walk the lengths around the block sizes of any kernel, with the extremum at each edge of a block, and the index
-widths that a narrow accumulator would overflow. Random ones, of any type, rank and layout, are those of the laws.
-"""
+"""The cases, an operation and its inputs each, that implementations are asked to agree on."""
 
 import itertools
 

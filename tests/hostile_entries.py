@@ -1,7 +1,4 @@
-"""Every way into this package for a model, the commands among them.
-
-Run as a module, `hostile_entries.py ENTRY...` takes the hostile models to entry points, and says what came of each.
-"""
+"""Every way into this package for a model: `hostile_entries.py ENTRY...` says what comes of the hostile models."""
 
 import itertools
 import json

@@ -1,7 +1,4 @@
-"""What the laws are asked of: arrays of every element type, rank and layout with a set of axes, and operands together.
-
-Shapes come from hypothesis, so that a failure shrinks; elements and places in memory from a seed.
-"""
+"""What the laws are asked of: arrays of every element type, rank and layout with a set of axes, and operands."""
 
 from dataclasses import dataclass
 from math import prod

@@ -1,8 +1,4 @@
-"""Arrays in memory that ends where their last element does, so that whoever watches a run sees what is read beyond.
-
-Layouts are those of C programs rather than of NumPy: any sequence of axes, gaps, bytes between elements, elements that
-overlap, axes that run backwards or stand still, and first bytes at any address.
-"""
+"""Arrays in memory that ends where their last element does, so that whoever watches a run sees what is read beyond."""
 
 import functools
 

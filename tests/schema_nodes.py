@@ -1,7 +1,4 @@
-"""Every operator version that onnx knows, in right and in wrong nodes, shown to what this package does with a model.
-
-Run as a module it says each node before it goes on, for somebody who watches: `schema_nodes.py FIRST ENTRY STEP...`.
-"""
+"""Every version of every operator of onnx, right and wrong: `schema_nodes.py FIRST ENTRY STEP...` says each node."""
 
 import contextlib
 import itertools

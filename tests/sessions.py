@@ -1,8 +1,4 @@
-"""How tests run a model in onnxruntime with this package's operators in it.
-
-onnxruntime's Python side takes no bfloat16 array, so bfloat16 lives inside the model, between two casts that lose
-nothing.
-"""
+"""How tests run a model in onnxruntime with this package's operators; bfloat16 lives between two casts."""
 
 import numpy as np
 import onnx

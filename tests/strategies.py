@@ -1,9 +1,4 @@
-"""Arrays that break comparisons, from seeded generators.
-
-This file decides which elements and shapes are worth testing: ties, NaN of every kind, both zeros, infinities, the
-limits of each type, empties, rank 0 to 8. :mod:`layouts` decides how they lie in memory, :mod:`agreement` what equal
-means.
-"""
+"""Which elements and shapes are worth testing, from seeded generators; :mod:`layouts` places them in memory."""
 
 import ml_dtypes
 import numpy as np

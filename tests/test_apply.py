@@ -228,12 +228,6 @@ def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monke
     assert sum(reads) == x.nbytes
 
 
-@pytest.mark.parametrize(("run", "expected"), [(1000, (671, 100)), (10, (1000, 67))])
-def test_short_runs_of_a_file_are_read_whole_and_merged(run, expected):
-    cost = lambda sizes: 1000 * sizes[0] * sizes[1]  # noqa: E731
-    assert lengths((1000, 100), (1, 1), (0, 1), cost, 10**9, reduced=(0,), run=run) == expected
-
-
 def test_pieces_are_no_shorter_than_the_candidates_that_are_merged(monkeypatch):
     monkeypatch.setattr("extremum.large.pieces.ENOUGH", 20_000)
     np.save("x.npy", sample((60, 40)))

@@ -1,8 +1,4 @@
-"""What comes in as an array: other protocols, sequences, subclasses, proxies; what is refused for its elements.
-
-Elements that are not there are refused wherever an array comes in; none is compared as if it were there. `isinstance`
-believes what a proxy says of its class; the native module must not.
-"""
+"""What comes in as an array: other protocols, sequences, subclasses, proxies; what is refused for its elements."""
 
 import array
 from collections import UserList, deque

@@ -1,7 +1,4 @@
-"""Every ONNX operator, version and element type by each way in against the plain reference, bit by bit; refusals.
-
-onnx's own node tests too, by the backend and in sessions.
-"""
+"""Every ONNX operator, version and element type by each way in against the plain reference, bit by bit; refusals."""
 
 from collections import Counter
 

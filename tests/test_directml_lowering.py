@@ -1,7 +1,4 @@
-"""Models in DirectML's operators and their formats: dispatch gives the backend's answers, and refusals say why.
-
-tests/test_conformance.py lowers every operator, version and element type.
-"""
+"""Models in DirectML's operators and their formats: dispatch gives the backend's answers, and refusals say why."""
 
 import json
 import tracemalloc

@@ -41,17 +41,6 @@ def test_the_parts_stay_as_they_are_for_programs():
     }
 
 
-def test_the_first_line_of_what_an_exception_says():
-    assert errors.first_line(RuntimeError("\n no kernel \nat file.cc:12")) == "no kernel"
-    assert errors.first_line(RuntimeError()) == ""
-
-
-def test_context_fills_what_is_missing_and_keeps_the_rest():
-    error = SpecError("wrong", where="inner").with_context(where="outer", given="2", remedy="1")
-    assert (error.where, error.given, error.remedy) == ("inner", "2", "1")
-    assert type(error) is SpecError
-
-
 @pytest.mark.parametrize("kind", CLASSES)
 def test_pickle(kind):
     error = kind("wrong", where="there", given="2", remedy="1")

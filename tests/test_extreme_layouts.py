@@ -40,8 +40,6 @@ def test_sizes_whose_product_overflows():
             function(tall, wide)
         with pytest.raises(ArgumentError, match="out has shape"):
             function(tall, wide, out=np.zeros(3, np.int8))
-    with pytest.raises(ValueError, match=r"too (big|large)"):
-        np.broadcast_to(np.int8(1), (2**40, 2**40))
 
 
 def strides_that_lead_nowhere():

@@ -1,7 +1,4 @@
-"""What onnx's shape inference gets of a model: enough to infer what follows, and nothing that it does not survive.
-
-It follows the values that shapes are computed from, and no element of a long vector.
-"""
+"""What onnx's shape inference gets of a model: enough to infer what follows, and nothing that it does not survive."""
 
 import subprocess
 import sys

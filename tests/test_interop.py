@@ -1,8 +1,4 @@
-"""Arrays of other libraries: in without a copy, out as arrays of the same library, and nothing else is imported.
-
-Each library is asked where it is installed; `make lint` installs all but PyTorch, which is larger than all of them
-together: `.ci/leg torch` does.
-"""
+"""Arrays of other libraries: in without a copy, out as arrays of the same library, and nothing else is imported."""
 
 import warnings
 from datetime import date, datetime, time, timedelta, timezone

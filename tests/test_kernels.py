@@ -1,9 +1,4 @@
-"""The native module against the oracle's fast twin, with every instruction set this machine has.
-
-Every length around block, vector and index-width boundaries in turn, in `make test` for one type of each width and
-class; every pair of elements of the narrow types: all 2^32 of float16 and bfloat16, all of the 8-bit types and bool.
-What is random are the laws.
-"""
+"""The native module against the oracle's fast twin, with every instruction set this machine has."""
 
 from functools import partial
 

@@ -1,8 +1,4 @@
-"""Laws of the operations: how a result is computed changes no bit of it; permuting, splitting and renaming predict it.
-
-Neither kernels, threads, layouts nor memory change a bit of the result or a byte of the input. The laws of order at the
-end ask no oracle.
-"""
+"""Laws of the operations: how a result is computed changes no bit; permuting, splitting and renaming predict it."""
 
 import dataclasses
 import itertools

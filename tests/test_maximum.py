@@ -1,8 +1,4 @@
-"""maximum and minimum as functions: operands, broadcasting, mixed element types, masks, refusals.
-
-That elements of one type are right is test_kernels.py's too. Operands of different types are compared in that of
-`numpy.result_type`, and none is copied whole.
-"""
+"""maximum and minimum as functions: operands, broadcasting, mixed element types, masks, refusals."""
 
 import itertools
 import tracemalloc

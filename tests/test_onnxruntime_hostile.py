@@ -1,7 +1,4 @@
-"""The operators of ai.extremum in hostile models, in a process of their own: an answer or a clear error.
-
-onnxruntime runs the models as they are, with the library registered; this package's Python does not look at them.
-"""
+"""The operators of ai.extremum in hostile models, in a process of their own: an answer or a clear error."""
 
 import json
 import subprocess

@@ -86,6 +86,10 @@ def test_the_page_of_commands_is_fresh():
     assert program_of_docs("commands").page() == PAGES["commands.md"], "write the page anew: python docs/commands.py"
 
 
+def test_the_picture_of_the_code_is_fresh():
+    assert program_of_docs("architecture").picture() in PAGES["architecture.md"], "python docs/architecture.py draws it"
+
+
 SOURCES = program_of_docs("sources")
 PACKAGES = SOURCES.PACKAGES
 

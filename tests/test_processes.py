@@ -1,7 +1,4 @@
-"""Threads and processes together: settings that change during calls, forks, pools, exits and interrupts.
-
-Each case runs in a process of its own, so that a crash or a hang is one failing test.
-"""
+"""Threads and processes together: settings that change during calls, forks, pools, exits and interrupts."""
 
 import contextlib
 import importlib

@@ -1,7 +1,4 @@
-"""Arrays that have kernels of their own, with every instruction set: long rows, short middle axes, gaps, masks.
-
-Numbers are few, so that ties are common; both zeros are among them, and NaN where a type has it.
-"""
+"""Arrays that have kernels of their own, with every instruction set: long rows, short middle axes, gaps, masks."""
 
 import numpy as np
 import pytest

@@ -108,12 +108,6 @@ def test_a_word_of_another_library_is_answered_with_ours(module, name):
         assert caught.value.remedy.startswith(f"use {ours}" if takes else "the keywords are ")
 
 
-def test_types_of_options_are_shown():
-    shown = str(inspect.signature(front_end("extremum.dask", "max")))
-    assert "nan_policy: Literal['propagate', 'omit', 'raise'] = 'propagate'" in shown
-    assert "keepdims: bool = False" in shown
-
-
 def test_what_lint_checks_the_types_of_runs():
     front_end("extremum.dask", "max")
     front_end("extremum.xarray", "max")

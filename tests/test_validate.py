@@ -1,7 +1,4 @@
-"""Attributes, counts, element types, ranks and axes: what each version refuses, and in which words.
-
-tests/test_lower.py has what they mean where they are right, tests/test_check_rules.py more of the words.
-"""
+"""Attributes, counts, element types, ranks and axes: what each version refuses, and in which words."""
 
 import pytest
 
