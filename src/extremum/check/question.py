@@ -27,7 +27,7 @@ from extremum.runtimes.runtime import InProcess, NoAnswerError, Outcome, Questio
 from extremum.spec import Family
 from extremum.tensors import Shape, TensorType
 
-__all__ = ["AskedRuntime", "Difference", "Kind", "draw", "expected_outputs", "model_of", "samples"]
+__all__ = ["AskedRuntime", "Difference", "Kind", "draw", "expected_outputs", "model_of", "refusals", "samples"]
 
 Inputs = Mapping[str, NDArray[Any]]
 
@@ -53,6 +53,14 @@ class Kind(enum.Enum):
     NAN = "the limits, and many NaNs if the type has them"
     ALL_NAN = "only NaN, if the type has it"
     HALVES = "integers of 64 bits whose upper halves are equal; nothing for other types"
+
+
+def refusals(question: Callable[..., object], *arguments: object) -> Iterator[ExtremumError]:
+    """Yield the error that a function of :mod:`extremum.validate` or :mod:`extremum.infer` raises, if any."""
+    try:
+        question(*arguments)
+    except ExtremumError as error:
+        yield error
 
 
 def samples(site: Site) -> Iterator[Inputs]:
@@ -177,11 +185,8 @@ class AskedRuntime:
 
     def differences(self, site: Site, kinds: Iterable[Kind] = tuple(Kind)) -> list[Difference]:
         """Return the differences, one for each class of answers; none for a node that breaks its promise."""
-        if site.schema is None or any(tensor.element is None for tensor in site.inputs):
-            return []
-        try:
-            site.outputs()
-        except ExtremumError:
+        known = all(tensor.element is not None for tensor in site.inputs)
+        if site.schema is None or not known or any(refusals(site.outputs)):
             return []
         stated = resolve_references(site.node, {})
         # Nodes that differ only in names and in sizes that a sample does not have are one question.

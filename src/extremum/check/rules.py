@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from extremum import infer, validate
-from extremum.check.question import AskedRuntime, Kind
+from extremum.check.question import AskedRuntime, Kind, refusals
 from extremum.directml import FeatureLevel, steps
 from extremum.errors import AxisError, ExecutionError, ExtremumError, SpecError, UnknownOperatorError
 from extremum.graph.sites import Site
@@ -177,14 +177,6 @@ def _model(text: str) -> str:
     signature, _, body = graph.removesuffix(" }").partition(" { ")
     nodes = "".join(f"   {node}\n" for node in body.split("; "))
     return f'<ir_version: 8, opset_import: ["" : {opset}]>\ng {signature} {{\n{nodes}}}\n'
-
-
-def refusals(question: Callable[..., object], *arguments: object) -> Iterator[ExtremumError]:
-    """Yield the error that a function of :mod:`extremum.validate` or :mod:`extremum.infer` raises, if any."""
-    try:
-        question(*arguments)
-    except ExtremumError as error:
-        yield error
 
 
 _ELEMENTWISE = (Family.MAXIMUM, Family.MINIMUM)

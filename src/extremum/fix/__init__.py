@@ -10,7 +10,6 @@ count as equal: no runtime promises which one it gives.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -494,7 +493,7 @@ def opened(text: str) -> Iterator[Target]:
     if text == "onnxruntime":
         runtime = runtimes.find(text)
         yield Target(shown(runtime), "EX101", "EX108", Targets(runtime=runtime), runtime)
-    elif re.fullmatch(r"directml-\w+", text) and text in levels:
+    elif text in levels:
         yield Target(f"DirectML {levels[text]}", "EX102", None, Targets(feature_level=levels[text]))
     elif text.partition(":")[0] in runtimes.known():
         with Subprocess(text) as process:

@@ -91,8 +91,7 @@ class Site:
     @cached_property
     def values(self) -> dict[str, Any]:
         """The attributes that the node states itself, and those that come as inputs."""
-        if self.schema is None:
-            return self.attributes
+        assert self.schema is not None
         left_open = nodes.left_open(self.node, self.schema)
         return {**left_open, **self.attributes, **input_values(self.schema, self.inputs)}
 
