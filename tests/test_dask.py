@@ -76,6 +76,11 @@ def together(request, monkeypatch):
     monkeypatch.setattr(partials, "_MERGE_BYTES", request.param)
 
 
+def test_parts_that_interleave_are_told_by_their_indices():
+    assert ed.argmax(da.from_array(np.array([[0, 1], [1, 0]]), chunks=(2, 1))).compute() == 1
+    assert ed.top_k(da.zeros((2, 2), chunks=(2, 1)), 3, None).indices.compute().tolist() == [0, 1, 2]
+
+
 @pytest.mark.usefixtures("together")
 @settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(st.data(), calls(), st.sampled_from(Order), st.integers(2, 9))

@@ -85,7 +85,10 @@ class Pieces:
 
     def cut(self, chunks: Sequence[Sequence[float]]) -> Pieces:
         """Return the call about pieces of these lengths along each axis, whose parts come in row-major sequence."""
-        return replace(self, is_ordered=sum(len(chunks[axis]) > 1 for axis in self.axes) < 2)
+        several = [axis for axis in self.axes if len(chunks[axis]) > 1]
+        # Before the one axis that is cut there is nothing to count: parts would interleave in it.
+        before = (self.shape[axis] for axis in self.axes if several and axis < several[0])
+        return replace(self, is_ordered=not several[1:] and all(length == 1 for length in before))
 
     @property
     def result_axes(self) -> tuple[int | None, ...]:
