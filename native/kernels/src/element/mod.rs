@@ -121,6 +121,64 @@ impl ElementType {
             unsafe { to.write_unaligned(from.add(number).read_unaligned() as E) }
         }, UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64);
     }
+
+    /// An element that loses to all others but its equals and NaN, as bits, zero above its size.
+    pub fn loser(self, largest: bool) -> u64 {
+        let bits = 8 * self.size() as u32;
+        let sign = 1 << (bits - 1);
+        match self {
+            Self::Bool => !largest as u64,
+            Self::UInt8 | Self::UInt16 | Self::UInt32 | Self::UInt64 => (u64::MAX >> (64 - bits)) * !largest as u64,
+            Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 => sign - !largest as u64,
+            Self::Float16 | Self::BFloat16 | Self::Float32 | Self::Float64 => {
+                let infinity = self.nan().map_or(0, |nan| nan.limit);
+                if largest { infinity | sign } else { infinity }
+            }
+        }
+    }
+
+    /// The pattern of the type's NaN: every magnitude above infinity.
+    pub fn nan(self) -> Option<Pattern> {
+        let (magnitude, limit) = match self {
+            Self::Float16 => (0x7fff, 0x7c00),
+            Self::BFloat16 => (0x7fff, 0x7f80),
+            Self::Float32 => (0x7fff_ffff, 0x7f80_0000),
+            Self::Float64 => (0x7fff_ffff_ffff_ffff, 0x7ff0_0000_0000_0000),
+            _ => return None,
+        };
+        Some(Pattern { flip: 0, magnitude, limit })
+    }
+}
+
+/// Which bit patterns are left out: those where `(bits ^ flip) & magnitude` is above `limit`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pattern {
+    pub flip: u64,
+    pub magnitude: u64,
+    pub limit: u64,
+}
+
+impl Pattern {
+    /// No pattern at all.
+    pub const NONE: Self = Self { flip: 0, magnitude: 0, limit: 0 };
+
+    /// The one value, of `size` bytes.
+    pub fn value(bits: u64, size: usize) -> Self {
+        let all = u64::MAX >> (64 - 8 * size);
+        // Turned round, the value is the largest there is.
+        Self { flip: !bits & all, magnitude: all, limit: all - 1 }
+    }
+
+    /// Whether no bits match.
+    pub fn is_none(&self) -> bool {
+        self.magnitude <= self.limit
+    }
+
+    /// Whether bits of an element, zero above its size, are left out.
+    #[inline(always)]
+    pub fn matches(&self, bits: u64) -> bool {
+        (bits ^ self.flip) & self.magnitude > self.limit
+    }
 }
 
 /// Evaluates an expression with `$E` bound to the Rust type of an [`ElementType`].
@@ -176,3 +234,13 @@ macro_rules! with_element_and_extreme {
 }
 
 pub(crate) use {with_element, with_element_and_extreme, with_element_and_order, with_float, with_type};
+
+#[cfg(test)]
+#[test]
+fn losers_are_no_wider_than_their_elements() {
+    use ElementType::*;
+    let all = [Bool, UInt8, UInt16, UInt32, UInt64, Int8, Int16, Int32, Int64, Float16, BFloat16, Float32, Float64];
+    for (element, largest) in all.into_iter().flat_map(|element| [(element, false), (element, true)]) {
+        assert!(element.loser(largest) <= u64::MAX >> (64 - 8 * element.size()), "{element:?}");
+    }
+}

@@ -1,7 +1,6 @@
 //! What a reduction reads.
 
-use crate::element::ElementType;
-use crate::kernels::omit::Pattern;
+use crate::element::{ElementType, Pattern};
 
 /// What is being reduced.
 #[derive(Clone, Copy, Debug)]

@@ -21,9 +21,8 @@
     reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
 )]
 
-use crate::element::{ElementType, IndexType};
+use crate::element::{ElementType, IndexType, Pattern};
 use crate::kernels::lanes::{Outputs, read_bits, write_bits};
-use crate::kernels::omit::Pattern;
 use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, merge, place, position, positions,
     sort,
