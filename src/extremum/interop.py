@@ -179,9 +179,9 @@ def is_table(x: object) -> bool:
 
 def split_table(table: Any) -> Table:
     """Return the columns of a table."""
-    makers = {"pandas": _pandas_table, "polars": _polars_table, "pyarrow": _pyarrow_table}
-    libraries = (base.__module__.partition(".")[0] for base in type(table).__mro__)
-    return next(makers[library] for library in libraries if library in makers)(table)
+    makers: dict[Any, Callable[[Any], Table]]
+    makers = {_pandas_operand: _pandas_table, _polars_operand: _polars_table, _pyarrow_operand: _pyarrow_table}
+    return makers[_adapter(_class_of(table))](table)
 
 
 def _refuse_uncomputed(x: Any) -> Operand:
@@ -295,9 +295,6 @@ def _jax_array(result: NDArray[Any], axis_map: AxisMap) -> Any:
     return jax.numpy.asarray(result, dtype=dtype)
 
 
-_REMEDY = "choose columns that compare, or convert them; axis=0 reduces each column in its own type"
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """The columns of a table, and how columns become a table again."""
@@ -333,17 +330,23 @@ def _table_operand(table: Table) -> Operand:
     for name, each in zip(table.names, table.columns, strict=True):
         with column(name):
             columns.append(as_operand(each))
-    dtype = _dtype(table, columns)
+    types = [f"{x.array.dtype} in the zone {x.zone}" if x.zone else str(x.array.dtype) for x in columns]
+    words = [f"{name!r}: {each}" for name, each in zip(table.names, types, strict=True)]
+    given = ", ".join(words[:8]) + (", ..." if words[8:] else "")
+    remedy = "choose columns that compare, or convert them; axis=0 reduces each column in its own type"
+    # (NumPy has a common type for times beside durations, and for durations beside numbers.)
+    kinds = [(x.array.dtype.kind if x.array.dtype.kind in "mM" else "", x.zone) for x in columns]
+    if other := next((at for at, kind in enumerate(kinds) if kind != kinds[0]), 0):
+        pair = f"columns {table.names[0]!r} and {table.names[other]!r}"
+        reason = f"{pair} do not compare: {types[0]} beside {types[other]}"
+        raise ElementTypeError(reason, given=given, remedy=remedy)
+    dtype = np.result_type(*(x.array.dtype for x in columns)).newbyteorder("=") if columns else np.dtype(np.float64)
     array = np.empty(table.shape, dtype, order="F")
     valid = np.ones(table.shape, np.bool_, order="F")
     for at, each in enumerate(columns):
-        lost = first_lost(each.array, dtype)
-        if lost is not None:
-            raise ElementTypeError(
-                f"column {table.names[at]!r} holds {lost}, and {dtype}, the common type of the columns, does not",
-                given=_types(table, columns),
-                remedy=_REMEDY,
-            )
+        if (lost := first_lost(each.array, dtype)) is not None:
+            reason = f"column {table.names[at]!r} holds {lost}, and {dtype}, the common type of the columns, does not"
+            raise ElementTypeError(reason, given=given, remedy=remedy)
         array[:, at] = each.array
         if each.valid is not None:
             valid[:, at] = each.valid
@@ -368,31 +371,6 @@ def _column_wrap(
         return frame(own, [as_column(rows[:, at]) for at in range(rows.shape[1])])
 
     return wrap
-
-
-def _dtype(table: Table, columns: list[Operand]) -> np.dtype[Any]:
-    if not columns:
-        return np.dtype(np.float64)
-    first = columns[0]
-    for name, each in zip(table.names, columns, strict=True):
-        kinds = {x.array.dtype.kind if x.array.dtype.kind in "mM" else "" for x in (first, each)}
-        # (NumPy has a common type for times beside durations, and for durations beside numbers.)
-        if each.zone != first.zone or len(kinds) > 1:
-            raise ElementTypeError(
-                f"columns {table.names[0]!r} and {name!r} do not compare: {_type(first)} beside {_type(each)}",
-                given=_types(table, columns),
-                remedy=_REMEDY,
-            )
-    return np.result_type(*(each.array.dtype for each in columns)).newbyteorder("=")
-
-
-def _type(x: Operand) -> str:
-    return f"{x.array.dtype} in the zone {x.zone}" if x.zone else str(x.array.dtype)
-
-
-def _types(table: Table, columns: list[Operand]) -> str:
-    words = [f"{name!r}: {_type(each)}" for name, each in zip(table.names, columns, strict=True)]
-    return ", ".join(words[:8]) + (", ..." if words[8:] else "")
 
 
 def _pandas_operand(x: Any) -> Operand | None:
