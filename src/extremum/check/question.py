@@ -8,7 +8,7 @@ shrinks.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -253,9 +253,7 @@ def expected_outputs(node: onnx.NodeProto, inputs: Inputs, opset: int) -> list[N
         return list(map(np.asarray, backend.run_node(node, inputs, opset_version=opset)))
 
 
-def model_of(
-    nodes: Sequence[onnx.NodeProto], opset: int, inputs: Inputs, *outputs: onnx.ValueInfoProto
-) -> onnx.ModelProto:
+def model_of(nodes: list[onnx.NodeProto], opset: int, inputs: Inputs, *outputs: onnx.ValueInfoProto) -> onnx.ModelProto:
     """Return a model of nodes."""
     values = [_value(name, x) for name, x in inputs.items()]
     graph = onnx.helper.make_graph(nodes, "question", values, outputs)

@@ -42,7 +42,7 @@ from extremum.printable import printable
 from extremum.runtimes import Runtime, shown
 from extremum.runtimes.runtime import Subprocess, ended
 from extremum.spec import OPERATORS, Family, OperatorVersion
-from extremum.tensors import require_memory
+from extremum.tensors import TensorType, require_memory
 
 __all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
 
@@ -448,9 +448,7 @@ class Target:
     # What loads a whole model; without one :mod:`extremum.directml` runs the operators that DirectML has.
     runtime: Runtime | None = None
 
-    def run(
-        self, body: list[onnx.NodeProto], opset: int, inputs: Inputs, outputs: Mapping[str, str]
-    ) -> Sequence[NDArray[Any]]:
+    def run(self, body: list[onnx.NodeProto], opset: int, inputs: Inputs, outputs: Mapping[str, str]) -> Sequence[Any]:
         """Run nodes that give outputs of some element types."""
         if self.runtime is not None:
             numbers = {name: dtypes.from_name(element).onnx_number for name, element in outputs.items()}
@@ -460,30 +458,25 @@ class Target:
         for node in body:
             schema = nodes.version(node, {"": opset})
             operands = {name: values[name] for name in nodes.operand_names(node, schema)}
+            answers = backend.run_node(node, operands, opset_version=opset)
             # No rewrite puts a TopK where DirectML would have to take it.
-            if schema is None or schema.family is Family.TOP:
-                answers = backend.run_node(node, operands, opset_version=opset)
-                values.update(zip(node.output, answers, strict=True))
-            else:
-                values[node.output[0]] = _dispatch(schema, node, operands, self.asked.feature_level)
+            if schema is not None and schema.family is not Family.TOP:
+                answers = (self._dispatch(schema, node, operands, np.empty_like(answers[0], order="C")),)
+            values.update(zip(node.output, answers, strict=True))
         return [values[name] for name in outputs]
 
-
-def _dispatch(
-    schema: OperatorVersion, node: onnx.NodeProto, inputs: Inputs, level: FeatureLevel | None
-) -> NDArray[Any]:
-    assert level is not None
-    types = nodes.operand_types(schema, list(inputs.values()))
-    values, (output,) = nodes.resolve(schema, nodes.attributes_of(node, {}), list(inputs), types)
-    assert output.element is not None
-    assert output.sizes is not None
-    result = np.empty(output.sizes, dtypes.from_name(output.element).dtype)
-    tensors = {name: np.ravel(array) for name, array in {**inputs, node.output[0]: result}.items()}
-    named = list(zip(inputs, types, strict=True))[: schema.input.maximum]
-    for step in steps(schema, values, named, [(node.output[0], output)], level):
-        operator = create_operator(step.desc, feature_level=level)
-        operator.dispatch(inputs=[tensors[name] for name in step.inputs], outputs=[tensors[step.output]])
-    return result
+    def _dispatch(self, schema: OperatorVersion, node: onnx.NodeProto, inputs: Inputs, result: Any) -> Any:
+        """Compute the output of a node by DirectML's operators, and return it."""
+        level = self.asked.feature_level
+        assert level is not None
+        types = nodes.operand_types(schema, list(inputs.values()))
+        attributes = validate.attributes(schema, nodes.attributes_of(node, {}), types)
+        named, outputs = list(zip(inputs, types, strict=True)), [(node.output[0], TensorType.of(result))]
+        tensors = {name: np.ravel(array) for name, array in {**inputs, node.output[0]: result}.items()}
+        for step in steps(schema, attributes, named[: schema.input.maximum], outputs, level):
+            operator = create_operator(step.desc, feature_level=level)
+            operator.dispatch(inputs=[tensors[name] for name in step.inputs], outputs=[tensors[step.output]])
+        return result
 
 
 @contextmanager
@@ -537,9 +530,7 @@ def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
             raise ModelError(reason, where=change.place, given=f"{change.element} {change.title}")
 
 
-def verify_model(
-    original: onnx.ModelProto, fixed: onnx.ModelProto, target: Target, *, differs: bool
-) -> tuple[str, ...]:
+def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Target, *, differs: bool) -> list[str]:
     """Load the fixed model in the target and compare both; ``differs`` if the target answers some nodes differently."""
     run = None
     if target.runtime is not None:
@@ -551,27 +542,27 @@ def verify_model(
             own = {function.domain for function in original.functions} | {"", "ai.onnx", "ai.onnx.ml"}
             if all(site.node.domain in own for site in sites(original)):
                 raise refusal from error
-            return (f"compared node by node, not as a whole: {refusal.one_line()}",)
+            return [f"compared node by node, not as a whole: {refusal.one_line()}"]
     try:
         before = backend.prepare(original)
         batch = [_inputs(original, kind) for kind in _PLAIN]
         expected = [before.run(inputs) for inputs in batch]
     except ExtremumError as error:
-        return (f"compared node by node, not as a whole: {error.one_line()}",)
+        return [f"compared node by node, not as a whole: {error.one_line()}"]
     after = backend.prepare(fixed)
     if not all(same_bits(after.run(inputs), wanted) for inputs, wanted in zip(batch, expected, strict=True)):
         raise ModelError("the fixed model gives other answers")
     if run is None:
-        return ()
+        return []
     try:
         answers = [run(inputs) for inputs in batch]
     except Exception as error:
         raise _refused("run", error, target) from error
     if differs or all(map(same_bits, answers, expected)):
-        return ()
+        return []
     if all(site.schema is not None for site in sites(original)):
         raise ModelError(f"the fixed model gives other answers in {target.name}")
-    return (f"the same answers here; others in {target.name}, whose other operators may round differently",)
+    return [f"the same answers here; others in {target.name}, whose other operators may round differently"]
 
 
 def _refused(verb: str, error: Exception, target: Target) -> ModelError:
