@@ -120,11 +120,9 @@ def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
 
     inputs = [value(name, x.dtype.name, x.shape) for name, x in case.feeds.items()]
     given = [f"y{at or ''}" for at in range(len(case.version.outputs))]
-    declared: list[tuple[str, tuple[int, ...] | None]] = [(x.dtype.name, x.shape) for x in expected or ()]
-    if expected is None:
-        declared = [("int64" if each.types == ("int64",) else case.element, None) for each in case.version.outputs]
-    outputs = [value(name, *each) for name, each in zip(given, declared, strict=True)]
-
+    types = ["int64" if each.types == ("int64",) else case.element for each in case.version.outputs]
+    shapes = [None] * len(given) if expected is None else [x.shape for x in expected]
+    outputs = [value(*each) for each in zip(given, types, shapes, strict=True)]
     # Constants, because many runtimes take nothing else.
     initializers = [onnx.numpy_helper.from_array(values, name) for name, values in case.listed.items()]
     names = [*case.feeds, *case.listed]
@@ -169,6 +167,11 @@ class Selection:
     specified_only : bool
         Leave out the cases whose answer no document decides.
 
+    Raises
+    ------
+    ArgumentError
+        If the suite does not have what is named.
+
     Examples
     --------
     >>> from extremum.conformance import Selection, cases
@@ -204,13 +207,10 @@ class Selection:
 
     def takes(self, schema: OperatorVersion, element: str, topic: str) -> bool:
         """Return whether the selection has questions of a topic."""
-        return (
-            (not self.operators or schema.name in self.operators)
-            and (not self.versions or schema.since in self.versions)
-            and (not self.elements or element in self.elements)
-            and (not self.topics or topic in self.topics)
-            and (not self.names or _may_name(self.names, schema, element, topic))
-        )
+        given = (self.operators, self.versions, self.elements, self.topics)
+        values = (schema.name, schema.since, element, topic)
+        taken = all(not some or value in some for some, value in zip(given, values, strict=True))
+        return taken and (not self.names or _may_name(self.names, schema, element, topic))
 
 
 def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
@@ -222,11 +222,6 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
         The cases; all by default.
     seed : int
         Seed of the ordinary elements. A case has the same elements whatever else is selected.
-
-    Raises
-    ------
-    ArgumentError
-        If the selection names what the suite does not have.
 
     Examples
     --------
@@ -335,12 +330,12 @@ def run(
     >>> [result.outcome.value for result in run("extremum", few).results]
     ['exact', 'exact', 'exact', 'exact']
     """
-    results = []
+    found = []
     with Subprocess(runtime, limit) as worker:
         for case in cases:
-            results.append(_ask(worker, case))
+            found.append(_ask(worker, case))
             progress(case)
-        return Answers(runtime, worker.version, tuple(results))
+        return Answers(runtime, worker.version, tuple(found))
 
 
 def _ask(worker: Subprocess, case: Case) -> Result:
