@@ -29,10 +29,7 @@ _NUMBERS = "pass numbers of one element type, in rows of equal length"
 _OBJECTS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((NoneType,), "pass numpy.ma.array with a mask, or NaN with nan_policy='omit', for elements that are missing"),
     ((datetime.timedelta,), "convert them first, as numpy.array(x, dtype='timedelta64[us]') does"),
-    (
-        (datetime.date,),
-        "convert them first, as numpy.array(x, dtype='datetime64[us]') does for times without a zone",
-    ),
+    ((datetime.date,), "convert them first, as numpy.array(x, dtype='datetime64[us]') does for times without a zone"),
     ((int,), "pass integers that fit 64 bits, or convert them to float64"),
     ((Number,), "convert them to float64 or to integers first"),
 )

@@ -18,15 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.arrays import (
-    FILL,
-    as_array,
-    as_result,
-    first_lost,
-    is_numpy_masked,
-    not_there,
-    refuse_device,
-)
+from extremum.arrays import FILL, as_array, as_result, first_lost, is_numpy_masked, not_there, refuse_device
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, first_line
 from extremum.loading import load_module
 
@@ -118,8 +110,7 @@ def frontend(function: str, *values: Any) -> Any:
     own = getattr(module, "BY_AXIS", vars(module)).get(function)
     if own is None:
         raise ArgumentTypeError(
-            f"{function}: {name} has {' and '.join(module.__all__)} only",
-            remedy="compute the array first: x.compute()",
+            f"{function}: {name} has {' and '.join(module.__all__)} only", remedy="compute the array first: x.compute()"
         )
     return own
 

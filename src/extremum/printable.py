@@ -15,7 +15,8 @@ _LONGEST = 1000
 
 def printable(text: str, longest: int = _LONGEST) -> str:
     r"""Return a text on one line: escaped as ``repr`` does it, cut in the middle where it is too long."""
-    escaped = "".join(map(_escaped, _cut(text, longest)))
+    cut = _cut(text, longest)
+    escaped = "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in cut)
     # GitHub and Azure take commands from "##[" and "##vso[" anywhere in a line, GitHub also from "::" at its beginning.
     escaped = escaped.replace("##", "#\\x23")
     if escaped.lstrip().startswith("::"):
@@ -29,10 +30,6 @@ def json_text(document: object) -> str:
     import json
 
     return json.dumps(document, indent=2).replace("\x7f", "\\u007f").replace("##", "#\\u0023")
-
-
-def _escaped(character: str) -> str:
-    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
 
 
 def _cut(text: str, longest: int) -> str:

@@ -207,7 +207,15 @@ class Reduction:
     ) -> tuple[Any, ...]:
         """Return the defaults in the type of what they stand for, or refuse them."""
         if not values:
-            return tuple(_default_index(self.function, each, index or _INT64) for each in defaults)
+            limits = np.iinfo(index or _INT64)
+            for each in defaults:
+                if isinstance(each, bool | np.bool_) or not isinstance(each, int | np.integer):
+                    reason = f"{self.function}: default is {each!r}, not an index"
+                    raise ElementTypeError(reason, remedy="pass an integer")
+                if not limits.min <= each <= limits.max:
+                    reason = f"{self.function}: default={each} does not fit {limits.dtype}"
+                    raise ArgumentError(reason, remedy="pass an index that fits, or dtype=int64")
+            return tuple(map(int, defaults))
         if index is not None and index.kind == "u":
             raise ArgumentError(
                 f"{self.function}: the index beside a default value is -1, which does not fit {index}",
@@ -330,17 +338,6 @@ def nan(array: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.isnan(array), np.bool_)
 
 
-def _default_index(function: str, default: Any, dtype: np.dtype[Any]) -> int:
-    if isinstance(default, bool | np.bool_) or not isinstance(default, int | np.integer):
-        raise ElementTypeError(f"{function}: default is {default!r}, not an index", remedy="pass an integer")
-    limits = np.iinfo(dtype)
-    if not limits.min <= default <= limits.max:
-        raise ArgumentError(
-            f"{function}: default={default} does not fit {dtype}", remedy="pass an index that fits, or dtype=int64"
-        )
-    return int(default)
-
-
 def _in_utc(function: str, default: Any, zone: str | None) -> Any:
     """Return a default beside elements in a time zone as they are compared: in UTC; other defaults as they are."""
     if zone is None or default is None:
@@ -374,8 +371,7 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
         if value.ndim == 0 and value.dtype.kind == dtype.kind and np.can_cast(value.dtype, dtype, "same_kind"):
             if (lost := first_lost(value, dtype)) is not None:
                 raise ArgumentError(
-                    f"{function}: default={lost} does not fit {dtype}",
-                    remedy="pass a time that the unit can hold",
+                    f"{function}: default={lost} does not fit {dtype}", remedy="pass a time that the unit can hold"
                 )
             return value.astype(dtype)
     else:
