@@ -137,5 +137,5 @@ def show_error(error: BaseException, *, about: str = "") -> Failure:
 
 def document(records: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the records of several models, and the error of the first that has one: status 2 always has an error."""
-    errors = [each["error"] for each in records if "error" in each][:1]
-    return {"models": records, **({"error": errors[0]} if errors else {})}
+    first = next(({"error": each["error"]} for each in records if "error" in each), {})
+    return {"models": records, **first}

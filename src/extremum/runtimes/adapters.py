@@ -38,9 +38,8 @@ def through_float32(load: Load) -> Load:
         wide.CopyFrom(model)
         graph = wide.graph
         weights = {each.name for each in graph.initializer}
-        values = [each for each in graph.input if each.name not in weights]
-        inputs = [each for each in values if each.type.tensor_type.elem_type == narrow]
-        outputs = {at: each for at, each in enumerate(graph.output) if each.type.tensor_type.elem_type == narrow}
+        inputs = [x for x in graph.input if x.name not in weights and x.type.tensor_type.elem_type == narrow]
+        outputs = {at: x for at, x in enumerate(graph.output) if x.type.tensor_type.elem_type == narrow}
         if not inputs and not outputs:
             return load(model)
         # No name of the model ends in this mark.
