@@ -52,10 +52,8 @@ take more time and memory than the one they replace. A Hardmax, ReduceMax or Red
 empty axis. DirectML has no doubles: for it, a rewrite of double has a TopK that runs elsewhere, and EX102 names it.
 """
 
-CLASSES = {
-    name.lower(): error
-    for name in errors.__all__
-    if isinstance(error := getattr(errors, name), type) and issubclass(error, errors.ExtremumError)
+CLASSES: dict[str, type[errors.ExtremumError]] = {
+    name.lower(): getattr(errors, name) for name in errors.__all__ if name.endswith("Error")
 }
 
 

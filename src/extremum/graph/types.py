@@ -22,13 +22,7 @@ from extremum.printable import printable
 from extremum.tensors import Dimension, TensorType, require_memory
 
 # Kinds: types without shapes, as onnx's schemas write them.
-_OUTER = {
-    "tensor_type": "tensor",
-    "sparse_tensor_type": "sparse_tensor",
-    "sequence_type": "seq",
-    "optional_type": "optional",
-    "map_type": "map",
-}
+_OUTER = {f"{name}_type": name for name in ("tensor", "sparse_tensor", "optional", "map")} | {"sequence_type": "seq"}
 _NAMES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items() if number}
 _NUMBERS = {name: number for number, name in _NAMES.items()}
 # Deeper ones are no types of any operator.
