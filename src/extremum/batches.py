@@ -55,21 +55,17 @@ def outputs(
     if only not in (None, *names):
         raise ArgumentError(f"run: the model has no output {only!r}", remedy=f"name one of {', '.join(names)}")
     batches = [own] if isinstance(own, int) else [2, 3]
-    runs = [_on_zeros(prepared, inputs[0].name, shape, dtype, axis, size) for size in batches]
+    runs = []
+    for size in batches:
+        zeros = np.zeros([size if each == axis else length for each, length in enumerate(shape)], dtype)
+        try:
+            runs.append(prepared.run({inputs[0].name: zeros}))
+        except InputError as error:
+            # It says what the zeros are like, and the reader has given another array.
+            given = f"{inputs[0].name}: {dtype.name}[{', '.join(map(str, shape))}]"
+            raise InputError(error.reason, where=error.where, given=given, remedy=error.remedy) from None
     every = enumerate(zip(names, zip(*runs, strict=True), strict=True))
     return [_grown(at, name, axis, batches, found) for at, (name, found) in every if only in (None, name)]
-
-
-def _on_zeros(
-    prepared: PreparedModel, name: str, shape: Sequence[int], dtype: np.dtype[Any], axis: int, size: int
-) -> tuple[Any, ...]:
-    lengths = [size if each == axis else length for each, length in enumerate(shape)]
-    try:
-        return prepared.run({name: np.zeros(lengths, dtype)})
-    except InputError as error:
-        # It says what the zeros are like, and the reader has given another array.
-        given = f"{name}: {dtype.name}[{', '.join(map(str, shape))}]"
-        raise InputError(error.reason, where=error.where, given=given, remedy=error.remedy) from None
 
 
 def _grown(number: int, name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ...]) -> Output:

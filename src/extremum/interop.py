@@ -40,17 +40,12 @@ Wrap = Callable[[NDArray[Any], AxisMap], Any]
 """Makes a result an array of the caller's library."""
 
 
-def as_numpy(result: NDArray[Any], axis_map: AxisMap) -> Any:
-    """Return a result as NumPy's own functions do."""
-    return as_result(result)
-
-
 @dataclass(slots=True)
 class Operand:
     """An array of any library, as the kernels read it, and the way back."""
 
     array: NDArray[Any]
-    wrap: Wrap = as_numpy
+    wrap: Wrap = lambda result, axis_map: as_result(result)
     # False where an element is missing; None where none is.
     valid: NDArray[np.bool_] | None = None
     # Whether a mask of the caller hides them; nulls are left out only where the NaN policy says so.
@@ -348,7 +343,7 @@ def _table_operand(table: Table) -> Operand:
 def _column_wrap(
     names: Sequence[str],
     as_column: Callable[[Any], Any],
-    as_scalar: Callable[[Any, AxisMap], Any],
+    as_scalar: Callable[[Any], Any],
     frame: Callable[[Sequence[str], list[Any]], Any],
 ) -> Wrap:
     """Return how a result comes back where only columns have names: as a column, a value or a table."""
@@ -356,7 +351,7 @@ def _column_wrap(
     def wrap(result: Any, axis_map: AxisMap) -> Any:
         axes = axis_map()
         if len(axes) < 2:
-            return as_column(result) if axes else as_scalar(result, axis_map)
+            return as_column(result) if axes else as_scalar(result)
         rows = result.reshape(-1, result.shape[-1])
         own = names if axes[-1] == 1 else [f"column_{at}" for at in range(rows.shape[1])]
         return frame(own, [as_column(rows[:, at]) for at in range(rows.shape[1])])
@@ -503,9 +498,9 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
         zoned = zone is not None and isinstance(made.dtype, polars.Datetime)
         return made.dt.replace_time_zone("UTC").dt.convert_time_zone(zone) if zoned else made
 
-    def as_scalar(result: NDArray[Any], axis_map: AxisMap) -> Any:
+    def as_scalar(result: NDArray[Any]) -> Any:
         if zone is None or result.dtype.kind != "M":
-            return as_numpy(result, axis_map)
+            return as_result(result)
         if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
             raise ArgumentError(
                 f"the instant {result} in UTC has nanoseconds, and Python's datetime has none",
@@ -589,9 +584,9 @@ def _pyarrow_back(x: Any, names: Sequence[str], own: Any) -> Wrap:
         zone = own.tz if pyarrow.types.is_timestamp(own) else None
         return pyarrow.array(result, type=pyarrow.timestamp(made.type.unit, zone))
 
-    def as_scalar(result: NDArray[Any], axis_map: AxisMap) -> Any:
+    def as_scalar(result: NDArray[Any]) -> Any:
         zoned = pyarrow.types.is_timestamp(own) and own.tz is not None and result.dtype.kind == "M"
-        return as_column(result.reshape(1))[0] if zoned else as_numpy(result, axis_map)
+        return as_column(result.reshape(1))[0] if zoned else as_result(result)
 
     return _column_wrap(names, as_column, as_scalar, partial(_pyarrow_frame, x))
 
