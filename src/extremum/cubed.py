@@ -6,7 +6,7 @@ cubed's own argmax takes one axis, and rechunks the whole array to reduce all of
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,8 +19,8 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.cubed", error) from None
 
 from extremum.interop import Operand
-from extremum.partials import Part, Pieces
-from extremum.reductions import Reduction, flag, index_type
+from extremum.partials import Pieces
+from extremum.reductions import ENDS, Reduction, flag, index_type
 from extremum.signatures import ArgKeywords, Axes, like
 
 if TYPE_CHECKING:
@@ -66,62 +66,50 @@ _TEXT = """Index of the {superlative} element of a cubed array over any set of a
     """
 
 
-@like("argmax", _TEXT.format(name="argmax", superlative="largest", example="array([1, 2])"))
-def argmax(x: cubed.Array, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> cubed.Array:
-    """Find the largest."""
-    return _arg("argmax", x, axis, **options)
+class _Arg(Protocol):
+    def __call__(self, x: cubed.Array, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> cubed.Array: ...
 
 
-@like("argmin", _TEXT.format(name="argmin", superlative="smallest", example="array([0, 1])"))
-def argmin(x: cubed.Array, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> cubed.Array:
-    """Find the smallest."""
-    return _arg("argmin", x, axis, **options)
-
-
-def _arg(
-    function: str,
-    x: Any,
-    axis: Any,
-    *,
-    keepdims: bool,
-    dtype: Any,
-    default: Any,
-    where: Any,
-    out: Any = None,
-    **options: Any,
-) -> Any:
-    if where is not None or out is not None:
-        raise ArgumentError(
-            f"{function}: of a cubed array it takes neither a mask nor an array to be written to",
-            remedy="leave where and out away",
+def _arg(function: str, superlative: str, example: str) -> _Arg:
+    @like(function, _TEXT.format(name=function, superlative=superlative, example=example))
+    def arg(x: cubed.Array, /, axis: Axes = None, **options: Any) -> cubed.Array:
+        keepdims, dtype, default = (options.pop(name) for name in ("keepdims", "dtype", "default"))
+        if options["where"] is not None or options.pop("out") is not None:
+            raise ArgumentError(
+                f"{function}: of a cubed array it takes neither a mask nor an array to be written to",
+                remedy="leave where and out away",
+            )
+        if not isinstance(x, cubed.Array):
+            raise ArgumentTypeError(f"{function}: {type(x).__qualname__} is no array of cubed's")
+        keepdims, index = flag(function, "keepdims", keepdims), index_type(function, dtype)
+        # cubed takes the reduced axes away itself.
+        call = Reduction(function, ENDS[function], axis, True, **options)
+        defaults = call.default_of_each_end(default)
+        pieces = Pieces.plan(call, x.shape, np.dtype(x.dtype), values=False, index=index, defaults=defaults)
+        fields = [("i", pieces.part_index), ("v", x.dtype)]
+        chunks = tuple((1,) * len(sizes) if at in pieces.axes else sizes for at, sizes in enumerate(x.chunks))
+        parts = cubed.map_blocks(partial(_part, pieces=pieces, sizes=x.chunksize), x, dtype=fields, chunks=chunks)
+        return reduction(
+            parts,
+            partial(_merge, pieces=pieces),
+            aggregate_func=partial(_finish, pieces=pieces),
+            axis=pieces.axes,
+            intermediate_dtype=fields,
+            dtype=pieces.types[0],
+            keepdims=keepdims,
         )
-    if not isinstance(x, cubed.Array):
-        raise ArgumentTypeError(f"{function}: {type(x).__qualname__} is no array of cubed's")
-    keepdims = flag(function, "keepdims", keepdims)
-    # cubed takes the reduced axes away itself.
-    call = Reduction(function, (function == "argmax",), axis, True, **options)
-    index = index_type(function, dtype)
-    pieces = Pieces.plan(
-        call, x.shape, np.dtype(x.dtype), values=False, index=index, defaults=call.default_of_each_end(default)
-    )
-    fields = [("i", pieces.part_index), ("v", x.dtype)]
-    chunks = tuple((1,) * len(sizes) if at in pieces.axes else sizes for at, sizes in enumerate(x.chunks))
-    parts = cubed.map_blocks(partial(_part, pieces=pieces, sizes=x.chunksize), x, dtype=fields, chunks=chunks)
-    return reduction(
-        parts,
-        partial(_merge, pieces=pieces),
-        combine_func=partial(_merge, pieces=pieces),
-        aggregate_func=partial(_finish, pieces=pieces),
-        axis=pieces.axes,
-        intermediate_dtype=fields,
-        dtype=pieces.types[0],
-        keepdims=keepdims,
-    )
+
+    return arg
+
+
+argmax = _arg("argmax", "largest", "array([1, 2])")
+argmin = _arg("argmin", "smallest", "array([0, 1])")
 
 
 def _part(block: Any, *, pieces: Pieces, sizes: tuple[int, ...], block_id: tuple[int, ...]) -> dict[str, Any]:
     offset = tuple(at * size for at, size in zip(block_id, sizes, strict=True))
-    return _fields(pieces.part(Operand(np.asarray(block)), offset))
+    ((values, indices),) = pieces.part(Operand(np.asarray(block)), offset)
+    return {"i": indices, "v": values}
 
 
 def _merge(several: Any, *, pieces: Pieces, **_: Any) -> dict[str, Any]:
@@ -132,11 +120,7 @@ def _merge(several: Any, *, pieces: Pieces, **_: Any) -> dict[str, Any]:
         for axis, number in zip(pieces.axes, place, strict=True):
             at[axis] = slice(number, number + 1)
         parts.append(((several["v"][tuple(at)], several["i"][tuple(at)]),))
-    return _fields(pieces.merge(parts))
-
-
-def _fields(part: Part) -> dict[str, Any]:
-    ((values, indices),) = part
+    ((values, indices),) = pieces.merge(parts)
     return {"i": indices, "v": values}
 
 

@@ -395,42 +395,25 @@ def _align_mask(function: str, where: Any, x: Any) -> Any:
     """Return a mask along each axis in the chunks of the array that it is for, or in one of length 1."""
     if not isinstance(where, da.Array):
         where = da.asarray(reductions.as_mask(function, where))
-    first = x.ndim - where.ndim
-    unknown = [axis for axis in _unknown_axes(x) if axis >= first and where.shape[axis - first] != 1]
-    if any(where.numblocks[axis - first] != x.numblocks[axis] for axis in unknown):
-        _require_known(function, x, unknown)
-    if [axis - first for axis in unknown] != list(_unknown_axes(where)):
-        _require_known(function, where)
-        _require_known(function, x, unknown)
+    unknown = _unknown(function, [x, where], x.ndim)
     probe = np.broadcast_to(np.zeros((), where.dtype), _probe_shape(where))
     reductions.broadcast_mask(function, probe, _probe_shape(x))
-    return where.rechunk(
-        {
-            axis - first: (1,) if where.shape[axis - first] == 1 else x.chunks[axis]
-            for axis in range(first, x.ndim)
-            if axis not in unknown
-        }
-    )
+    chunks = dict(enumerate(x.chunks[x.ndim - where.ndim :]))
+    known = [axis for axis in chunks if axis + x.ndim - where.ndim not in unknown]
+    return where.rechunk({axis: (1,) if where.shape[axis] == 1 else chunks[axis] for axis in known})
 
 
-def _matched_axes(x: Any, where: Any) -> tuple[int, ...]:
-    """Return the axes along which the chunks of a mask, of unknown size, have to be as long as those of the array."""
-    return () if where is None else tuple(axis + x.ndim - where.ndim for axis in _unknown_axes(where))
-
-
-def _require_equal_chunks(function: str, axes: Sequence[int], block: Any, where: Any) -> None:
-    for axis in axes:
-        _require_equal(function, axis, [block.shape[axis], where.shape[axis - block.ndim]])
-
-
-def _require_equal(function: str, axis: int, lengths: Sequence[int]) -> None:
+def _require_equal(function: str, unknown: dict[int, list[int]], blocks: Sequence[Any]) -> None:
     """Refuse chunks of unknown size that turn out to have different lengths: a length of 1 would be broadcast."""
-    if len(set(lengths)) > 1:
-        words = " and ".join(map(str, lengths))
-        raise ArgumentError(
-            f"{function}: chunks of unknown size that meet along axis {axis} have {words} elements",
-            remedy="call compute_chunk_sizes() of each array first",
-        )
+    rank = builtins.max(map(np.ndim, blocks))
+    for axis, sharing in unknown.items():
+        lengths = [blocks[at].shape[axis - rank] for at in sharing]
+        if len(set(lengths)) > 1:
+            words = " and ".join(map(str, lengths))
+            raise ArgumentError(
+                f"{function}: chunks of unknown size that meet along axis {axis} have {words} elements",
+                remedy="call compute_chunk_sizes() of each array first",
+            )
 
 
 _WIDTH = 16
@@ -447,7 +430,7 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     types, is_flat = pieces.types, None in pieces.result_axes
     rank = 0 if is_flat else len(pieces.result_axes)
     found = da.reduction(
-        _blockwise(partial(_part, pieces, _matched_axes(x, where)), x, where, x.dtype, with_place=True),
+        _blockwise(partial(_part, pieces, _unknown(function, [x, where], x.ndim)), x, where, x.dtype, with_place=True),
         chunk=_as_it_is,
         combine=partial(_merge, pieces),
         aggregate=partial(_finish, pieces),
@@ -484,9 +467,9 @@ def _as_it_is(part: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _part(
-    pieces: Pieces, matched: Sequence[int], number: Any, place: tuple[slice, ...], block: Any, where: Any = None
+    pieces: Pieces, unknown: dict[int, list[int]], number: Any, place: tuple[slice, ...], block: Any, where: Any = None
 ) -> Sent:
-    _require_equal_chunks(pieces.call.function, matched, block, where)
+    _require_equal(pieces.call.function, unknown, [block, where])
     start = tuple(each.start for each in place)
     with share():
         return number, start, pieces.part(as_operand(block), start, where)
@@ -531,7 +514,7 @@ def _hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any
     dtype = np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("=")
     # An error about NaN names a slice, which only the other way knows in the whole.
     if pieces.call.nan_policy != "raise" and all(x.numblocks[axis] == 1 for axis in pieces.axes):
-        kernel = partial(_whole, pieces.axes, pieces.call.nan_policy, _matched_axes(x, where))
+        kernel = partial(_whole, pieces.axes, pieces.call.nan_policy, _unknown("hardmax", [x, where], x.ndim))
         return _blockwise(kernel, x, where, dtype)
     (indices,) = _reduce(pieces, x, where, split_every)
     axes = tuple(range(x.ndim))
@@ -547,8 +530,8 @@ def _ones(axes: tuple[int, ...], whole: Any, dtype: np.dtype[Any], place: tuple[
     return reductions.ones(indices, axes, whole, tuple(each.start for each in place), shape, dtype)
 
 
-def _whole(axes: tuple[int, ...], nan_policy: str, matched: Sequence[int], block: Any, where: Any = None) -> Any:
-    _require_equal_chunks("hardmax", matched, block, where)
+def _whole(axes: Any, nan_policy: str, unknown: dict[int, list[int]], block: Any, where: Any = None) -> Any:
+    _require_equal("hardmax", unknown, [block, where])
     with share():
         return reductions.hardmax(block, axes, None, nan_policy, where)
 
@@ -606,7 +589,7 @@ def _mask(function: str, where: Any) -> Any:
     return _operand(function, where)
 
 
-def _unknown(function: str, arrays: list[Any], rank: int) -> dict[int, list[int]]:
+def _unknown(function: str, arrays: Sequence[Any], rank: int) -> dict[int, list[int]]:
     """Return the axes of unknown length, and the operands that have it; refuse operands that cannot be matched."""
     found: dict[int, list[int]] = {}
     lazy = {at: x for at, x in enumerate(arrays) if isinstance(x, da.Array | np.ndarray)}
@@ -622,9 +605,7 @@ def _unknown(function: str, arrays: list[Any], rank: int) -> dict[int, list[int]
 
 
 def _compare(function: str, nan_policy: str, unknown: dict[int, list[int]], masked: bool, *blocks: Any) -> Any:
-    rank = builtins.max(map(np.ndim, blocks))
-    for axis, sharing in unknown.items():
-        _require_equal(function, axis, [blocks[at].shape[axis - rank] for at in sharing])
+    _require_equal(function, unknown, blocks)
     operands, where = (blocks[:-1], blocks[-1]) if masked else (blocks, None)
     with share():
         return elementwise.extremum(function, operands, None, nan_policy, where)
@@ -681,7 +662,7 @@ def run(
     axis = _along(array, axis)
     _require_known("run", array, set(range(array.ndim)) - {axis})
     prepared = prepare(model, threads=_most())
-    content = _as_it_travels(model, prepared)
+    content = as_it_travels(model, prepared)
     found = outputs(prepared, array.shape, array.dtype, axis, array.chunks[axis], output)
     # One node for all chunks: a process is sent the model once.
     node = delayed(content, name=f"extremum-model-{tokenize(content)}", traverse=False)
@@ -709,7 +690,7 @@ def _along(array: Any, axis: int) -> int:
     return number
 
 
-def _as_it_travels(model: Any, prepared: PreparedModel) -> bytes | str:
+def as_it_travels(model: Any, prepared: PreparedModel) -> bytes | str:
     """Return what a model is, or the file it is in."""
     try:
         return prepared.model.SerializeToString()

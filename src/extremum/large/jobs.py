@@ -215,11 +215,9 @@ class _Session:
         self._model, self.prepared = model, backend.prepare(model, threads=threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        try:
-            return _Session, (self.prepared.model.SerializeToString(), 1)
-        except ValueError:
-            # More than protobuf writes into one message: every process has to see the file.
-            return _Session, (str(Path(self._model).absolute()), 1)
+        from extremum.dask import as_it_travels
+
+        return _Session, (as_it_travels(self._model, self.prepared), 1)
 
 
 class _Modelled(Job):
