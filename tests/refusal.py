@@ -1,21 +1,25 @@
-"""How a test asks for an error: by its exact class and the first line of its text, the reason."""
+"""How a test asks for an error: the error, the first line of its text, the reason, or what explains it."""
 
 import pytest
 
 from extremum.errors import ExtremumError
 
 
-def refusal(error, function, *arguments, **options):
-    """The reason in the error that the call raises."""
-    with pytest.raises(error) as caught:
+def error_of(kind, function, *arguments, **options):
+    """The error that the call raises."""
+    with pytest.raises(kind) as caught:
         function(*arguments, **options)
-    assert caught.type is error
-    return str(caught.value).splitlines()[0]
+    return caught.value
+
+
+def refusal(kind, function, *arguments, **options):
+    """The reason in the error, of exactly this class, that the call raises."""
+    error = error_of(kind, function, *arguments, **options)
+    assert type(error) is kind
+    return str(error).splitlines()[0]
 
 
 def explained(function, *arguments, **options):
     """The class, the reason and the remedy of the error that the call raises, in one line."""
-    with pytest.raises(ExtremumError) as caught:
-        function(*arguments, **options)
-    remedy = caught.value.remedy
-    return f"{caught.type.__name__}: {caught.value.reason}" + (f"; help: {remedy}" if remedy else "")
+    error = error_of(ExtremumError, function, *arguments, **options)
+    return f"{type(error).__name__}: {error.reason}" + (f"; help: {error.remedy}" if error.remedy else "")

@@ -8,7 +8,7 @@ from agreement import assert_same_bits
 from extremum import reference
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.operations import ArgReduce, Order, Tie
-from refusal import refusal
+from refusal import error_of, refusal
 from strategies import BFLOAT16, INTEGERS
 
 FUNCTIONS = {Order.MAX: extremum.argmax, Order.MIN: extremum.argmin}
@@ -101,10 +101,9 @@ def test_the_last_index_of_a_slice_has_to_fit(order, index, options):
     assert refusal(ArgumentError, arg, longer, dtype=index, **options) == text
     assert refusal(ArgumentError, arg, longer, out=np.zeros((), index), **options) == text
     for function in (both, extremum.minmax):
-        with pytest.raises(ArgumentError) as caught:
-            function(longer, return_index=True, index_dtype=index, **options)
-        assert caught.value.reason == f"{function.__name__}: an index up to {last + 1} does not fit {index}"
-        assert caught.value.remedy == "use index_dtype=int64"
+        error = error_of(ArgumentError, function, longer, return_index=True, index_dtype=index, **options)
+        assert error.reason == f"{function.__name__}: an index up to {last + 1} does not fit {index}"
+        assert error.remedy == "use index_dtype=int64"
 
 
 @pytest.mark.parametrize("name", ["keepdims", "select_last_index"])

@@ -5,6 +5,7 @@ import pytest
 
 import extremum
 from extremum import _native, errors
+from refusal import error_of
 
 NAMES = {"extremum": extremum, "np": np, "_native": _native}
 TEXTS = """
@@ -132,6 +133,5 @@ ArgumentError: set_instruction_set: this processor has no instruction set named 
 @pytest.mark.parametrize("case", TEXTS.replace("{sets}", str(_native.instruction_sets())).strip().split("\n\n"))
 def test_text(case):
     call, text = case.removeprefix(">>> ").split("\n", 1)
-    with pytest.raises(errors.ExtremumError) as caught:
-        eval(call, NAMES)
-    assert f"{type(caught.value).__name__}: {caught.value}" == text
+    error = error_of(errors.ExtremumError, eval, call, NAMES)
+    assert f"{type(error).__name__}: {error}" == text

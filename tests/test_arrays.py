@@ -13,7 +13,7 @@ import watched
 from agreement import assert_same_bits
 from extremum.arrays import as_array
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
-from refusal import refusal
+from refusal import error_of, refusal
 from strategies import BFLOAT16
 
 FUNCTIONS = (extremum.argmax, extremum.argmin, extremum.maximum, extremum.minimum, extremum.hardmax)
@@ -128,8 +128,7 @@ def test_memory_is_shared(kind, dtype):
 
 @pytest.mark.parametrize("x", ["text", b"bytes", [[1, 2], [3]], [object], {"a": 1}, None], ids=repr)
 def test_values_without_numbers_are_refused(x):
-    with pytest.raises(ElementTypeError, match="have no order here"):
-        as_array(x)
+    assert "have no order here" in str(error_of(ElementTypeError, as_array, x))
 
 
 def test_a_result_owns_its_memory():
@@ -212,9 +211,7 @@ def test_missing_elements_are_refused(function, x):
 
 
 def test_the_whole_text():
-    with pytest.raises(ArgumentError) as caught:
-        extremum.maximum(np.ma.masked_greater(FLAT, 2), 1)
-    assert str(caught.value) == (
+    assert str(error_of(ArgumentError, extremum.maximum, np.ma.masked_greater(FLAT, 2), 1)) == (
         "2 masked elements would be compared as if they were there\n"
         "  at    maximum\n"
         f"  given {np.ma.MaskedArray.__module__}.MaskedArray\n"

@@ -19,7 +19,7 @@ from extremum.graph.sites import sites
 from extremum.runtimes.runtime import Subprocess
 from hostile_runtimes import make_known
 from models import model
-from refusal import refusal
+from refusal import error_of, refusal
 from stock import FINDS_NAN_ALONG_A_VECTOR, ORT
 
 ROOT = Path(__file__).parents[1]
@@ -54,12 +54,9 @@ def test_looks_at_every_node_with_the_types_that_it_gets(body, path, types):
 
 
 def test_finds_whatever_prepare_refuses_and_goes_on():
-    with pytest.raises(ExtremumError) as caught:
-        backend.prepare(model(TWICE))
+    error = error_of(ExtremumError, backend.prepare, model(TWICE))
     first, second = check(model(TWICE)).counted()
-    assert (
-        first.record().items() >= {name: getattr(caught.value, name) for name in ("reason", "given", "remedy")}.items()
-    )
+    assert first.record().items() >= {name: getattr(error, name) for name in ("reason", "given", "remedy")}.items()
     assert (first.code, second.code) == ("EX002", "EX003")
     assert [each.code for each in check(model(TWICE), select=["ex002"]).findings] == ["EX002"]
     assert [each.code for each in check(model(TWICE), ignore=["ex002"]).counted()] == ["EX003"]
@@ -220,9 +217,8 @@ def test_a_runtime_that_is_not_installed(hostile):
 def test_the_error_says_what_to_install(name, package, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     runtimes._open.cache_clear()
-    with pytest.raises(ArgumentError) as caught:
-        runtimes.find(name)
-    assert (caught.value.reason, caught.value.remedy) == (f"{name} is not installed", f"pip install {package}")
+    error = error_of(ArgumentError, runtimes.find, name)
+    assert (error.reason, error.remedy) == (f"{name} is not installed", f"pip install {package}")
 
 
 FIXABLE = [

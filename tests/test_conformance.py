@@ -14,6 +14,7 @@ from extremum.errors import ElementTypeError
 from extremum.runtimes.runtime import Outcome, Question, compare
 from official import family_alone
 from onnx_cases import ACCEPTED, ROWS, VERSIONS, answer, question, run
+from refusal import error_of
 from sessions import node_model, run_model, run_node
 
 NAMES = {row.name for row in VERSIONS}
@@ -54,7 +55,7 @@ def test_accepted(row):
     for number, element in [(number, element) for number in range(6) for element in elements]:
         # The ways through a model of its own take long.
         ways = [by_backend, run_node, by_directml] if number < 2 else [by_backend]
-        if element.directml in (None, "FLOAT64"):
+        if element.name in ("bool", "bfloat16", "float64"):
             ways = ways[:2]
         given, inputs = question(row, rng, element.dtype)
         inputs = [np.ascontiguousarray(x).reshape(x.shape) for x in inputs]
@@ -72,10 +73,9 @@ def test_accepted(row):
 @pytest.mark.parametrize("row", VERSIONS, ids=str)
 def test_refused(row):
     for element in (element for version, element in ROWS if version is row and element.name not in row.types):
-        with pytest.raises(ElementTypeError) as caught:
-            run(row, *question(row, np.random.default_rng(0), element.dtype))
-        assert caught.value.reason.startswith(f"{row} does not take {element.name}")
-        assert caught.value.remedy == f"the element types of {row} are: {', '.join(row.types)}"
+        error = error_of(ElementTypeError, run, row, *question(row, np.random.default_rng(0), element.dtype))
+        assert error.reason.startswith(f"{row} does not take {element.name}")
+        assert error.remedy == f"the element types of {row} are: {', '.join(row.types)}"
 
 
 with family_alone():

@@ -10,6 +10,7 @@ from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError
 from extremum.runtimes.runtime import Outcome, compare
 from onnx_cases import VERSIONS
+from refusal import error_of
 from strategies import sometimes
 
 
@@ -79,6 +80,4 @@ def test_a_selection_leaves_its_cases_as_they_are(suite):
     ],
 )
 def test_a_selection_of_what_is_not_there(given, message):
-    with pytest.raises(ArgumentError) as caught:
-        Selection(**given)
-    assert caught.value.one_line().startswith(message)
+    assert error_of(ArgumentError, Selection, **given).one_line().startswith(message)

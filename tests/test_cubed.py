@@ -8,7 +8,7 @@ import pytest
 import extremum as ex
 from agreement import assert_identical
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError
-from refusal import refusal
+from refusal import error_of, refusal
 from strategies import sample
 
 cubed = pytest.importorskip("cubed", reason="cubed needs Python 3.11")
@@ -52,7 +52,6 @@ def test_nothing_is_computed_until_it_is_asked_for(tmp_path):
     assert refusal(ArgumentTypeError, ex.argmax, np.ones((6, 4)), where=lazy) == (
         "an array of cubed is yet to be computed, and this call computes at once"
     )
-    with pytest.raises(AssertionError, match="a chunk was computed"):
-        found.compute()
+    assert "a chunk was computed" in str(error_of(AssertionError, found.compute))
     # Python code that runs when a future goes, in the middle of a parse, would break that parse.
     gc.collect()

@@ -15,7 +15,7 @@ from extremum.directml import AxisDirection, FeatureLevel, ReduceFunction, Tenso
 from extremum.errors import ArgumentTypeError, AxisError, ElementTypeError, ExtremumError, SpecError
 from extremum.printable import markdown_table
 from models import model
-from refusal import explained, refusal
+from refusal import error_of, explained, refusal
 
 FLOAT32, FLOAT16 = TensorDataType.FLOAT32, TensorDataType.FLOAT16
 ITEMSIZES = {each: int(re.sub(r"\D", "", each.name)) // 8 for each in TensorDataType}
@@ -334,9 +334,8 @@ REFUSED = [
 @pytest.mark.parametrize(("desc", "level", "text"), REFUSED, ids=[text[:60] for _, _, text in REFUSED])
 def test_a_refusal_says_what_where_and_what_helps(desc, level, text):
     assert explained(dml.create_operator, desc, feature_level=level) == text
-    with pytest.raises(ExtremumError) as caught:
-        dml.create_operator(desc, feature_level=level)
-    assert caught.value.where == f"{desc.row}, feature level {level}"
+    error = error_of(ExtremumError, dml.create_operator, desc, feature_level=level)
+    assert error.where == f"{desc.row}, feature level {level}"
 
 
 def test_the_largest_index_fits():
@@ -378,9 +377,7 @@ def test_the_largest_index_fits():
     ],
 )
 def test_the_whole_text_about_a_tensor_an_operator_and_a_field(make, message):
-    with pytest.raises((SpecError, ElementTypeError, AxisError)) as caught:
-        make()
-    assert caught.value.one_line() == message
+    assert error_of((SpecError, ElementTypeError, AxisError), make).one_line() == message
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from extremum.cli.lower import FORMATS, record
 from extremum.directml import AxisDirection, FeatureLevel
 from extremum.errors import ArgumentError, ElementTypeError, MemoryLimitError
 from models import model
+from refusal import error_of
 from strategies import sample
 
 
@@ -130,16 +131,16 @@ def test_dimensions_are_given_sizes_by_name(declared, sizes, wrong, names):
     (refusal,) = dml.lower(source).refusals
     assert (refusal.given, refusal.remedy) == (f"a: float32[{names}]", f"give a size to {names}")
     assert only_step(source, sizes=sizes).desc.input_tensor.sizes == (4, 3)
-    with pytest.raises(ArgumentError) as caught:
-        dml.lower(source, sizes={wrong: 4})
-    assert str(caught.value) == f"the model has no dimension {wrong!r}\n  help  its symbolic dimensions are: {names}"
+    error = error_of(ArgumentError, dml.lower, source, sizes={wrong: 4})
+    assert str(error) == f"the model has no dimension {wrong!r}\n  help  its symbolic dimensions are: {names}"
 
 
 @pytest.mark.parametrize("size", [-1, 2**32, 2**63, 1.5, "8", None])
 def test_a_size_that_is_none(size):
-    with pytest.raises(ArgumentError) as caught:
-        dml.lower(model("(float[n] x) => (int64[1] y) { y = ArgMax(x) }"), sizes={"n": size})
-    assert str(caught.value) == "the size of dimension 'n' is not a number from 0 to 4294967295"
+    error = error_of(
+        ArgumentError, dml.lower, model("(float[n] x) => (int64[1] y) { y = ArgMax(x) }"), sizes={"n": size}
+    )
+    assert str(error) == "the size of dimension 'n' is not a number from 0 to 4294967295"
 
 
 @pytest.mark.parametrize("operator", ["ArgMax", "ArgMin", "Max", "Min", "Hardmax"])
@@ -415,8 +416,7 @@ def test_dxdispatch_takes_the_memory_of_the_tensors():
 def test_dxdispatch_writes_nothing_where_the_tensors_do_not_fit_into_memory(monkeypatch):
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**20))
     lowered = dml.lower(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), sizes={"n": 2**17 + 1})
-    with pytest.raises(MemoryLimitError) as caught:
-        next(FORMATS["dxdispatch"](lowered))
-    assert caught.value.reason == "what the operators read and write would not fit into memory"
+    error = error_of(MemoryLimitError, next, FORMATS["dxdispatch"](lowered))
+    assert error.reason == "what the operators read and write would not fit into memory"
     lowered = dml.lower(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), sizes={"n": 2**17})
     assert next(FORMATS["dxdispatch"](lowered)).startswith("{")

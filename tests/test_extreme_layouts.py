@@ -8,7 +8,7 @@ import extremum
 import watched
 from agreement import assert_same_bits
 from extremum.errors import ArgumentError, AxisError
-from refusal import refusal
+from refusal import error_of, refusal
 
 MOST = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 
@@ -38,8 +38,7 @@ def test_sizes_whose_product_overflows():
     for function in (extremum.maximum, extremum.minimum):
         with pytest.raises((ValueError, MemoryError)):
             function(tall, wide)
-        with pytest.raises(ArgumentError, match="out has shape"):
-            function(tall, wide, out=np.zeros(3, np.int8))
+        assert "out has shape" in str(error_of(ArgumentError, function, tall, wide, out=np.zeros(3, np.int8)))
 
 
 def strides_that_lead_nowhere():

@@ -19,7 +19,7 @@ from extremum.graph.load import (
 )
 from extremum.onnxruntime import InferenceSession
 from hostile_models import chain_of_functions, deep_type, doubling, long_chain, nested
-from refusal import refusal
+from refusal import error_of, refusal
 
 KINDS = ["a folder", "a pipe", "a socket", "a device"] if hasattr(os, "mkfifo") else ["a folder"]
 
@@ -39,10 +39,9 @@ def path(tmp_path, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("read", [open_file, read_message, load, InferenceSession])
 def test_what_is_no_regular_file_is_refused(path, kind, read):
-    with pytest.raises(FileError) as caught:
-        read(path)
+    error = error_of(FileError, read, path)
     remedy = "name a file in it" if kind == "a folder" else "give a regular file; write what a pipe gives to one"
-    assert (caught.value.reason, caught.value.remedy) == (f"{str(path)!r} is {kind}", remedy)
+    assert (error.reason, error.remedy) == (f"{str(path)!r} is {kind}", remedy)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
@@ -66,10 +65,9 @@ def test_a_file_larger_than_a_message_is_refused_unread(tmp_path, read):
     path = tmp_path / "large.onnx"
     with path.open("wb") as file:
         file.truncate(LARGEST_MESSAGE + 1)
-    with pytest.raises(FileError) as caught:
-        read(path)
-    assert caught.value.reason == f"{str(path)!r} is larger than a protobuf message can be"
-    assert caught.value.given == "2,147,483,648 bytes of at most 2,147,483,647"
+    error = error_of(FileError, read, path)
+    assert error.reason == f"{str(path)!r} is larger than a protobuf message can be"
+    assert error.given == "2,147,483,648 bytes of at most 2,147,483,647"
 
 
 # How large and how deep a model may be once its functions are put where they are called.
@@ -106,9 +104,8 @@ def test_what_stays_within_the_limits_can_be_serialised_and_read(proto):
     ],
 )
 def test_what_is_too_large_or_too_deep_is_refused(proto, reason, remedy):
-    with pytest.raises(ModelError) as caught:
-        load(proto)
-    assert (caught.value.reason, caught.value.remedy) == (reason, remedy)
+    error = error_of(ModelError, load, proto)
+    assert (error.reason, error.remedy) == (reason, remedy)
 
 
 def test_the_nodes_of_a_deep_graph_are_refused_on_their_own():

@@ -9,6 +9,7 @@ import pytest
 
 from extremum.cli import main
 from extremum.printable import printable
+from refusal import error_of
 
 NAMES = {
     "escape sequences": "\x1b[2J\x1b]0;owned\x07\x9b31m\u202egnp\u2066.exe\u200f\ufeff\u200b\u00ad\U000e0041",
@@ -69,8 +70,7 @@ def said(capfd):
 
     def said(line, *words, status=None):
         words = [*line.split(), *words]
-        with pytest.raises(SystemExit) as caught:
-            main(words)
+        error = error_of(SystemExit, main, words)
         out, err = capfd.readouterr()
         for text in f"{out}{err}".split("\n"):
             assert text.isprintable(), text[:1000]
@@ -83,8 +83,8 @@ def said(capfd):
             assert all(text.startswith(annotations) for text in out.splitlines())
         if "json" in words or "--json" in words:
             json.loads(out)
-        assert status in (None, caught.value.code), err
-        return caught.value.code, out, err
+        assert status in (None, error.code), err
+        return error.code, out, err
 
     return said
 

@@ -14,7 +14,7 @@ import extremum as ex
 from agreement import assert_identical
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.interop import as_operand
-from refusal import refusal
+from refusal import error_of, refusal
 
 X = np.array([[3.0, 9.0, 9.0], [7.0, 2.0, 7.0]], np.float32)
 
@@ -124,8 +124,7 @@ def test_torchs_vmap_is_refused(name, torch):
 
 def test_jaxs_traces_and_narrow_integers():
     jax = pytest.importorskip("jax")
-    with pytest.raises(ArgumentTypeError, match="a traced array has no elements yet"):
-        jax.jit(ex.argmax)(X)
+    assert "a traced array has no elements yet" in str(error_of(ArgumentTypeError, jax.jit(ex.argmax), X))
     assert ex.argmax(jax.numpy.asarray(X)).dtype == np.int32
     assert ex.max(jax.numpy.ones(3, jax.numpy.bfloat16)).dtype == ml_dtypes.bfloat16
 
@@ -176,12 +175,10 @@ NULLABLE = [
 def test_missing_elements_follow_the_policy(module, make):
     x = make(pytest.importorskip(module))
     for policy in ("propagate", "raise"):
-        with pytest.raises(ArgumentError, match="would be compared as if it were there"):
-            ex.argmin(x, nan_policy=policy)
+        assert "would be compared as if it were there" in str(error_of(ArgumentError, ex.argmin, x, nan_policy=policy))
     assert ex.argmax(x, nan_policy="omit") == 2
     assert ex.min(x, nan_policy="omit") == 1
-    with pytest.raises(ArgumentError, match="would be compared as if it were there"):
-        ex.maximum(x, 2)
+    assert "would be compared as if it were there" in str(error_of(ArgumentError, ex.maximum, x, 2))
 
 
 SPANS = ("2020-01-01", "2020-07-01")
@@ -318,11 +315,10 @@ def test_what_has_no_order_is_said_in_our_own_words(name):
     module, make, text = BARE[name]
     error = ArgumentTypeError if text.endswith("no elements yet") else ElementTypeError
     for function, policy in product((ex.argmax, ex.max, ex.minmax, ex.hardmax, ex.maximum), ("propagate", "omit")):
-        with pytest.raises(error) as caught:
-            function(make(pytest.importorskip(module)), nan_policy=policy)
-        assert caught.value.reason.startswith(text)
-        assert caught.value.remedy
-        assert "rows of equal length" not in caught.value.remedy
+        caught = error_of(error, function, make(pytest.importorskip(module)), nan_policy=policy)
+        assert caught.reason.startswith(text)
+        assert caught.remedy
+        assert "rows of equal length" not in caught.remedy
 
 
 @pytest.mark.parametrize("x", [np.ma.masked, np.ma.array(5.0, mask=True)], ids=["masked", "rank 0"])
@@ -358,8 +354,7 @@ def test_elements_of_polars_that_hold_others():
     assert ex.argmax(pairs, axis=1).to_list() == [1, 1]
     for rows in ([[1, None], [3, 4]], [[1, 2], None]):
         holes = polars.Series(rows, dtype=polars.Array(polars.Int64, 2))
-        with pytest.raises(ArgumentError, match="would be compared as if it were there"):
-            ex.max(holes, nan_policy="omit")
+        assert "would be compared as if it were there" in str(error_of(ArgumentError, ex.max, holes, nan_policy="omit"))
 
 
 FAR = np.iinfo(np.int64).max

@@ -18,6 +18,7 @@ from extremum.cli import new_files as module
 from extremum.cli.inputs import read_array
 from extremum.cli.new_files import file_names, new_files, output_paths, write_new, write_outputs
 from extremum.errors import ArgumentError
+from refusal import error_of
 
 CONTENTS = {"a.txt": b"first" * 1000, "b.txt": b"second" * 1000, "c.txt": b"third" * 1000}
 
@@ -62,8 +63,7 @@ def test_nothing_is_overwritten_and_nothing_half_there(tmp_path, make, has_links
     (tmp_path / "old").mkdir()
     make(tmp_path / "old" / "c.txt")
     before = tree(tmp_path)
-    with pytest.raises(ArgumentError, match=r"c\.txt' already exists"):
-        write(tmp_path / "old")
+    assert "c.txt' already exists" in str(error_of(ArgumentError, write, tmp_path / "old"))
     assert tree(tmp_path) == before == {**whole("free"), **{name: before[name] for name in ("old", "old/c.txt")}}
     assert not (tmp_path / "nowhere").exists()
 
@@ -79,10 +79,9 @@ def test_a_failed_write_leaves_nothing(folder, tmp_path, error):
         raise error
 
     before = tree(tmp_path)
-    with pytest.raises(type(error)) as caught:
-        write(folder, fails)
+    caught = error_of(type(error), write, folder, fails)
     if isinstance(error, OSError):
-        assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(folder / "d.txt"))
+        assert (caught.errno, caught.filename) == (errno.ENOSPC, str(folder / "d.txt"))
     assert tree(tmp_path) == before
 
 
@@ -108,8 +107,7 @@ def test_a_folder_that_another_process_makes_meanwhile(tmp_path, taken):
         write(folder, makes)
         assert tree(tmp_path) == {**whole("new"), "new/mine": b"mine", "new/d.txt": b""}
         return
-    with pytest.raises(ArgumentError, match=r"b\.txt' already exists"):
-        write(folder, makes)
+    assert "b.txt' already exists" in str(error_of(ArgumentError, write, folder, makes))
     assert tree(tmp_path) == {"new": None, "new/b.txt": b"mine"}
 
 
@@ -260,9 +258,7 @@ def test_refuses_a_folder_that_cannot_be_written_to(tmp_path, name, reason):
     for path in ("link", "linked/scores.npy"):
         (tmp_path / path).symlink_to("nowhere")
     before = tree(tmp_path)
-    with pytest.raises(ArgumentError) as caught:
-        write_outputs(ARRAYS, tmp_path / name)
-    assert reason in caught.value.reason
+    assert reason in error_of(ArgumentError, write_outputs, ARRAYS, tmp_path / name).reason
     assert tree(tmp_path) == before
 
 

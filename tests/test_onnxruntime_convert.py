@@ -12,7 +12,7 @@ from extremum import spec
 from extremum.errors import ArgumentError, ModelError, SpecError
 from extremum.onnxruntime import Change, convert, library_path
 from models import model
-from refusal import explained, refusal
+from refusal import error_of, explained, refusal
 
 ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
 
@@ -183,9 +183,7 @@ def test_an_attribute_of_a_function_that_the_version_lacks_is_refused():
           y = ArgMax <select_last_index: int = @last> (x)
         }""",
     )
-    with pytest.raises(SpecError) as caught:
-        convert(proto)
-    assert caught.value.where == "functions[0].node[0], opset 11"
+    assert error_of(SpecError, convert, proto).where == "functions[0].node[0], opset 11"
 
 
 def test_bad_arguments():
@@ -288,10 +286,9 @@ def test_an_attribute_of_another_kind_or_operator_is_refused(operator, name):
 @pytest.mark.parametrize("operator", ATTRIBUTES)
 def test_an_attribute_that_no_operator_has_is_refused_before_onnxruntime_sees_it(operator):
     for name in ("axe", "Axis", "keep_dims", "consumed_inputs", ""):
-        with pytest.raises(SpecError) as caught:
-            convert(of_one_node(operator, name, 1, INT))
-        assert caught.value.reason == f"{operator}: there is no attribute {name!r}"
-        assert caught.value.where == "graph.node[0]"
+        error = error_of(SpecError, convert, of_one_node(operator, name, 1, INT))
+        assert error.reason == f"{operator}: there is no attribute {name!r}"
+        assert error.where == "graph.node[0]"
 
 
 def test_nodes_in_subgraphs_and_functions_are_looked_at():
@@ -300,15 +297,13 @@ def test_nodes_in_subgraphs_and_functions_are_looked_at():
             then_branch = t () => (float[3] p) { p = ai.extremum.OneHot <axis = 0> (x) },
             else_branch = e () => (float[3] q) { q = Abs(x) }> }"""
     convert(onnx.parser.parse_model(text))
-    with pytest.raises(SpecError) as caught:
-        convert(onnx.parser.parse_model(text.replace("axis", "axes")))
-    assert caught.value.where == "graph.node[0].then_branch.node[0]"
+    error = error_of(SpecError, convert, onnx.parser.parse_model(text.replace("axis", "axes")))
+    assert error.where == "graph.node[0].then_branch.node[0]"
     function = (
         """<domain: "own", opset_import: ["ai.extremum" : 1]> F (a) => (b) { b = ai.extremum.OneHot <nope = 0> (a) }"""
     )
-    with pytest.raises(SpecError) as caught:
-        convert(model("(float[3] x) => (float[3] y) { y = own.F(x) }", functions=function))
-    assert caught.value.where == "functions[0].node[0]"
+    error = error_of(SpecError, convert, model("(float[3] x) => (float[3] y) { y = own.F(x) }", functions=function))
+    assert error.where == "functions[0].node[0]"
 
 
 def test_a_reference_to_an_attribute_of_the_function_has_a_name_and_a_kind_too():

@@ -9,6 +9,7 @@ import pytest
 
 from extremum import runtimes
 from extremum.cli import main
+from refusal import error_of
 
 pytest.importorskip("onnxruntime")
 
@@ -61,11 +62,10 @@ def test_every_command_of_the_page_runs(installed, in_process, capsys):
         shutil.rmtree("suite", ignore_errors=True)
         words, _, file = line.partition(" > ")
         words = shlex.split(words.partition(" >> ")[0])
-        with pytest.raises(SystemExit) as ended:
-            main([*words, *(FEW if words[1] in ("run", "export") else ())])
+        error = error_of(SystemExit, main, [*words, *(FEW if words[1] in ("run", "export") else ())])
         out, err = capsys.readouterr()
         # 1: a runtime answers otherwise than a document says.
-        assert ended.value.code in (0, 1), f"{line}: {err}"
+        assert error.code in (0, 1), f"{line}: {err}"
         if file:
             Path(file).write_text(out, encoding="utf-8")
     assert re.search(r"^mine 1\.0\b", out, re.MULTILINE), out

@@ -5,6 +5,7 @@ import pytest
 
 from extremum import dtypes, spec
 from extremum.errors import SpecError, UnknownOperatorError
+from refusal import error_of
 
 ONNX_ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
 ONNX_NAMES = [name for domain, name in spec.OPERATORS if domain == spec.ONNX]
@@ -88,6 +89,4 @@ def test_no_version_is_missing(name):
     ],
 )
 def test_no_version_in_force(domain, name, version, error, message):
-    with pytest.raises(error) as caught:
-        spec.find(domain, name, version)
-    assert str(caught.value).startswith(message)
+    assert str(error_of(error, spec.find, domain, name, version)).startswith(message)

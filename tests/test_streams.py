@@ -13,6 +13,7 @@ import pytest
 from commands import printed
 from extremum.cli import main
 from models import model
+from refusal import error_of
 
 NAME = "größe→名前\U0001f600"
 SCRIPT = f"{sys.executable} -m extremum"
@@ -52,10 +53,9 @@ def test_a_stream_that_knows_ascii_only(line, status, monkeypatch):
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2)]
     for name, stream in zip(("stdout", "stderr"), streams, strict=True):
         monkeypatch.setattr(sys, name, stream)
-    with pytest.raises(SystemExit) as caught:
-        main(line.split())
+    error = error_of(SystemExit, main, line.split())
     out, err = (stream.buffer.getvalue() for stream in streams)
-    assert caught.value.code == status
+    assert error.code == status
     assert line == "ops" or rb"gr\xf6\xdfe" in out + err or json.loads(out)["inputs"][0]["name"] == NAME
     assert len(err.splitlines()) == int(status == 2 or line == "lower wrong.onnx")
 

@@ -9,7 +9,7 @@ import extremum as ex
 from agreement import assert_identical
 from extremum import backend
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
-from refusal import refusal
+from refusal import error_of, refusal
 
 
 def _pandas(columns):
@@ -194,8 +194,7 @@ def test_missing_elements_of_a_table_follow_the_policy(maker):
     assert ex.argmin(x, nan_policy="omit") == 3
     for policy in ("propagate", "raise"):
         for axis in (0, 1, None):
-            with pytest.raises(ArgumentError, match="would be compared as if"):
-                ex.argmax(x, axis=axis, nan_policy=policy)
+            assert "would be compared as if" in str(error_of(ArgumentError, ex.argmax, x, axis=axis, nan_policy=policy))
     with pytest.raises(ArgumentError, match="would be compared as if it were there") as caught:
         ex.maximum(x, 2)
     assert caught.value.where == "maximum, column 'a'"
@@ -248,9 +247,7 @@ def test_other_labels_are_refused(make):
 
 def test_columns_without_an_order_are_named(make):
     x = make({"n": [1, 2], "s": ["x", "y"]})
-    with pytest.raises(ElementTypeError) as caught:
-        ex.max(x, axis=0)
-    assert caught.value.where == "max, column 's'"
+    assert error_of(ElementTypeError, ex.max, x, axis=0).where == "max, column 's'"
     assert ex.max(make({"n": [1, 2]}), axis=0) is not None
 
 

@@ -11,6 +11,7 @@ from extremum import reference
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.operations import Order
 from layouts import LAYOUTS, REPEATING, contiguous
+from refusal import error_of
 from strategies import ELEMENT_TYPES, sample
 
 TIMES = tuple(np.dtype(name) for name in ("datetime64[s]", "timedelta64[D]"))
@@ -119,8 +120,7 @@ def test_nan_is_refused_on_request_and_named():
         ex.top_k(x, 1, nan_policy="raise")
     with pytest.raises(ArgumentError, match="top_k: the array holds NaN"):
         ex.top_k(x, 0, None, mode="smallest", nan_policy="raise")
-    with pytest.raises(ArgumentError, match="holds NaN"):
-        ex.top_k(np.array(["NaT", 1], "M8[s]"), 1, nan_policy="raise")
+    assert "holds NaN" in str(error_of(ArgumentError, ex.top_k, np.array(["NaT", 1], "M8[s]"), 1, nan_policy="raise"))
     assert ex.top_k(x[:1], 2, nan_policy="raise").indices.tolist() == [[1, 0]]
 
 
@@ -157,6 +157,4 @@ def test_k_and_axis_may_be_integers_of_any_kind():
     ],
 )
 def test_arguments_that_cannot_be_meant(arguments, error, text):
-    with pytest.raises(error) as caught:
-        ex.top_k(np.zeros((2, 3)), *arguments)
-    assert str(caught.value).startswith(text.rstrip("\n"))
+    assert str(error_of(error, ex.top_k, np.zeros((2, 3)), *arguments)).startswith(text.rstrip("\n"))

@@ -10,7 +10,7 @@ import extremum as ex
 import extremum.xarray as exx
 from agreement import assert_identical
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError
-from refusal import refusal
+from refusal import error_of, refusal
 from strategies import sample
 
 DIMS = ("time", "y", "x")
@@ -299,15 +299,13 @@ def test_missing_labels_of_time_are_missing_times_and_those_of_text_are_no_text(
 def test_a_slice_without_a_label_names_the_keyword_and_the_variable(dask):
     gone = np.array([[1.0, 2.0, 3.0], [np.nan, np.nan, np.nan]])
     x = labelled(COORDINATES["time"], gone, dask)
-    with pytest.raises(ArgumentError) as error:
-        exx.idxmax(x, "x", nan_policy="omit").compute()
-    assert error.value.reason.startswith("idxmax: the slice at (1,) of the result has no element to choose from")
-    assert error.value.remedy == "pass fill_value for such slices"
+    error = error_of(ArgumentError, lambda: exx.idxmax(x, "x", nan_policy="omit").compute())
+    assert error.reason.startswith("idxmax: the slice at (1,) of the result has no element to choose from")
+    assert error.remedy == "pass fill_value for such slices"
     if not dask:
         for function in (exx.idxmax, exx.argmax, exx.max, exx.minmax):
-            with pytest.raises(ArgumentError) as error:
-                function(xr.Dataset({"a": x}), "x", nan_policy="omit")
-            assert error.value.where == "variable 'a'"
+            error = error_of(ArgumentError, function, xr.Dataset({"a": x}), "x", nan_policy="omit")
+            assert error.where == "variable 'a'"
 
 
 FILLED = {
