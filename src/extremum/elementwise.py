@@ -55,11 +55,9 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
             found = nan(np.asarray(result)) if where is None else nan(np.asarray(result)) & where
             if found.any():
                 first = tuple(map(int, np.argwhere(found)[0]))
-                raise ArgumentError(
-                    f"NaN at {first} of the result" if first else "an operand is NaN",
-                    given="nan_policy='raise'",
-                    remedy="use nan_policy='omit' or 'propagate', or mend the data",
-                )
+                reason = f"NaN at {first} of the result" if first else "an operand is NaN"
+                remedy = "use nan_policy='omit' or 'propagate', or mend the data"
+                raise ArgumentError(reason, given="nan_policy='raise'", remedy=remedy)
         if where is not None:
             if out is not None:
                 write_out(function, out, np.asarray(result), fill=False)
@@ -79,10 +77,8 @@ def _elements(x: object) -> Operand:
     operand = as_operand(x)
     operand.require_valid(FILL_MASKED if operand.masked else FILL, given=class_name(x))
     if operand.array.dtype.hasobject:
-        raise ElementTypeError(
-            f"cannot take elements of type {operand.array.dtype}",
-            remedy="convert to bool, an integer, float16, bfloat16, float32 or float64",
-        )
+        remedy = "convert to bool, an integer, float16, bfloat16, float32 or float64"
+        raise ElementTypeError(f"cannot take elements of type {operand.array.dtype}", remedy=remedy)
     return operand
 
 
@@ -91,22 +87,18 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
     kinds = {dtype.kind for dtype in dtypes}
     if kinds & {"m", "M"} and (numbers or len(kinds) > 1):
         words = [str(dtype) for dtype in dict.fromkeys(dtypes)] + [type(number).__name__ for number in numbers]
-        raise ElementTypeError(
-            f"{function}: times compare with times of their kind, not {' with '.join(words)}",
-            remedy="convert the operands to one kind first",
-        )
+        reason = f"{function}: times compare with times of their kind, not {' with '.join(words)}"
+        raise ElementTypeError(reason, remedy="convert the operands to one kind first")
     if not dtypes and not numbers:
-        raise ArgumentError(
-            f"{function}: needs at least one array", remedy=f"call {function}(x) or {function}(x, y, ...)"
-        )
+        remedy = f"call {function}(x) or {function}(x, y, ...)"
+        raise ArgumentError(f"{function}: needs at least one array", remedy=remedy)
     try:
         common = np.result_type(*(dtypes or [_DEFAULT[type(number)] for number in numbers]))
         common = np.result_type(common, *(_DEFAULT[type(number)] for number in numbers if not takes(common, number)))
     except (OverflowError, TypeError):
-        names = " and ".join(str(dtype) for dtype in dict.fromkeys(dtypes))
-        raise ElementTypeError(
-            f"{function}: operands of {names} have no common type", remedy="convert them to one element type first"
-        ) from None
+        names = " and ".join(map(str, dict.fromkeys(dtypes)))
+        reason = f"{function}: operands of {names} have no common type"
+        raise ElementTypeError(reason, remedy="convert them to one element type first") from None
     return common.newbyteorder("=")
 
 
@@ -116,19 +108,15 @@ def _require_same_times(operands: list[Operand], dtype: np.dtype[Any], out: Any)
         return
     zones = dict.fromkeys(each.zone for each in operands)
     if len(zones) > 1:
-        raise ArgumentError(
-            f"times in the zone {' and in the zone '.join(str(zone) for zone in zones if zone)}"
-            f"{' beside times without a zone' if None in zones else ''}",
-            remedy="convert them to one time zone first",
-        )
+        names = " and in the zone ".join(str(zone) for zone in zones if zone)
+        reason = f"times in the zone {names}{' beside times without a zone' if None in zones else ''}"
+        raise ArgumentError(reason, remedy="convert them to one time zone first")
     for each in operands:
         each.require_no_zone(out)
         if (lost := first_lost(each.array, dtype)) is not None:
-            raise ArgumentError(
-                f"the time {lost} does not fit {dtype}, the common type of the operands",
-                given=" and ".join(dict.fromkeys(str(each.array.dtype) for each in operands)),
-                remedy="convert the operands to a coarser unit first",
-            )
+            reason = f"the time {lost} does not fit {dtype}, the common type of the operands"
+            given = " and ".join(dict.fromkeys(str(each.array.dtype) for each in operands))
+            raise ArgumentError(reason, given=given, remedy="convert the operands to a coarser unit first")
 
 
 def _computed(

@@ -63,11 +63,9 @@ def unravel(
     size = math.prod(lengths)
     outside = (flat >= size) | (flat < -1) if flat.dtype.kind == "i" else flat >= size
     if outside.any():
-        raise ArgumentError(
-            f"unravel: index {flat[outside].flat[0]} is outside the {size} elements of axes {tuple(axes)}",
-            given=f"shape {tuple(shape)}",
-            remedy="pass the shape and the axes of the array that was reduced",
-        )
+        reason = f"unravel: index {flat[outside].flat[0]} is outside the {size} elements of axes {tuple(axes)}"
+        remedy = "pass the shape and the axes of the array that was reduced"
+        raise ArgumentError(reason, given=f"shape {tuple(shape)}", remedy=remedy)
     # (-1 is all that there may be beside a length of 0.)
     places = np.unravel_index(np.where(flat == -1, 0, flat), [length or 1 for length in lengths]) if lengths else ()
     return tuple(np.where(flat == -1, flat, place).astype(flat.dtype, copy=False) for place in places)
@@ -102,9 +100,8 @@ def axis_error(
             reason = f"axis {number % rank} is given more than once"
             break
         before.add(number % rank)
-    return AxisError(
-        f"{function}: {reason}", given=None if array is None else _given(array, list(shape), axis), remedy=remedy
-    )
+    given = None if array is None else _given(array, list(shape), axis)
+    return AxisError(f"{function}: {reason}", given=given, remedy=remedy)
 
 
 def _given(array: NDArray[Any], shape: list[int], axis: Any) -> str:

@@ -77,12 +77,10 @@ def _joint(schema: OperatorVersion, shapes: Sequence[Shape | None]) -> Shape | N
 def _same(schema: OperatorVersion, first: Shape, second: Shape) -> Shape:
     pairs = list(zip(first, second, strict=False))
     if len(first) != len(second) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
-        versions = OPERATORS[schema.domain, schema.name]
-        broadcasting = next((each for each in versions if each.broadcasts), None)
-        raise SpecError(
-            f"{schema} takes inputs of one shape, not {_text(first)} and {_text(second)}",
-            remedy=f"use {broadcasting.requirement} or later, which broadcasts" if broadcasting else None,
-        )
+        broadcasting = next((each for each in OPERATORS[schema.domain, schema.name] if each.broadcasts), None)
+        reason = f"{schema} takes inputs of one shape, not {_text(first)} and {_text(second)}"
+        remedy = f"use {broadcasting.requirement} or later, which broadcasts" if broadcasting else None
+        raise SpecError(reason, remedy=remedy)
     # A size says more than a name, and a name more than nothing.
     return tuple(max(pair, key=lambda size: (isinstance(size, int), size is not None)) for pair in pairs)
 
@@ -91,10 +89,8 @@ def _broadcast(schema: OperatorVersion, sizes: Sequence[Dimension]) -> Dimension
     wide = [size for size in dict.fromkeys(sizes) if size != 1]
     fixed = [size for size in wide if isinstance(size, int)]
     if len(fixed) > 1:
-        raise SpecError(
-            f"{schema} cannot broadcast sizes {fixed[0]} and {fixed[1]} against each other",
-            remedy="sizes of one dimension have to be equal, or 1",
-        )
+        reason = f"{schema} cannot broadcast sizes {fixed[0]} and {fixed[1]} against each other"
+        raise SpecError(reason, remedy="sizes of one dimension have to be equal, or 1")
     if fixed:
         return fixed[0]
     # A symbol on its own stays; of two different ones either may turn out to be the 1 that gives way.

@@ -26,8 +26,7 @@ def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str
     match schema.family:
         case Family.ARGMAX | Family.ARGMIN:
             # ONNX and DirectML have a name each for the same choice.
-            last = values.get("select_last_index") or values.get("axis_direction")
-            tie = Tie.LAST if last else Tie.FIRST
+            tie = Tie.LAST if values.get("select_last_index") or values.get("axis_direction") else Tie.FIRST
             return ArgReduce(order, axes, keepdims, tie, np.dtype(index or schema.outputs[0].types[0]))
         case Family.HARDMAX:
             return OneHot(axes)
@@ -38,11 +37,8 @@ def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str
         case Family.TOP:
             k = values["k"]
             if not isinstance(k, int):
-                raise SpecError(
-                    f"the k of {schema} is not known before the model runs",
-                    remedy="give it as an initializer or a Constant",
-                )
+                reason = f"the k of {schema} is not known before the model runs"
+                raise SpecError(reason, remedy="give it as an initializer or a Constant")
             # The direction of DirectML is that of the values: increasing wants the smallest.
-            largest = values.get("largest", values.get("axis_direction", 1))
-            order = Order.MAX if largest else Order.MIN
+            order = Order.MAX if values.get("largest", values.get("axis_direction", 1)) else Order.MIN
             return TopK(order, axes[0], k, values.get("sorted", 1) == 1)

@@ -133,15 +133,9 @@ class TopK:
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the elements and int64 indices; ``out``, if given, receives both and is returned."""
         largest = self.order is Order.MAX
+        # NumPy gives a scalar for many a view without dimensions.
         best = _native.top_k_plain(
-            # NumPy gives a scalar for many a view without dimensions.
-            np.asarray(x),
-            self.k,
-            self.axis,
-            function="TopK",
-            largest=largest,
-            sorted=self.sorted,
-            nan_first=largest,
+            np.asarray(x), self.k, self.axis, function="TopK", largest=largest, sorted=self.sorted, nan_first=largest
         )
         if out is None:
             return best

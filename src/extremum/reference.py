@@ -38,8 +38,7 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]
 def arg_reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, index: DTypeLike) -> Array:
     """Index of the extremum over a set of axes, row-major within the reduced block; no axis leaves blocks of one."""
     _require_elements(x, axes)
-    indices = [_position(block, order, tie) for block in _blocks(x, axes)]
-    result = np.array(indices, dtype=index).reshape(_kept(x, axes))
+    result = np.array([_position(block, order, tie) for block in _blocks(x, axes)], index).reshape(_kept(x, axes))
     return result if keepdims else result.squeeze(tuple(axes))
 
 
@@ -118,9 +117,7 @@ def _blocks(x: Array, axes: Sequence[int]) -> Iterator[Array]:
 def _position(block: Array, order: Order, tie: Tie) -> int:
     """Row-major position of the extremum within one block."""
     keys = [_key(value, order) for value in _numbers(block)]
-    if tie is Tie.LAST:
-        return len(keys) - 1 - keys[::-1].index(max(keys))
-    return keys.index(max(keys))
+    return len(keys) - 1 - keys[::-1].index(max(keys)) if tie is Tie.LAST else keys.index(max(keys))
 
 
 def _numbers(block: Array) -> list[Number]:
@@ -134,6 +131,4 @@ def _numbers(block: Array) -> list[Number]:
 
 def _key(value: Number, order: Order, nan_first: bool = True) -> tuple[bool, Number]:
     """Return what is compared, the extremum being the largest: NaN beats every number or none, NaNs tie, -0 is +0."""
-    if math.isnan(value):
-        return nan_first, 0
-    return not nan_first, value if order is Order.MAX else -value
+    return (nan_first, 0) if math.isnan(value) else (not nan_first, value if order is Order.MAX else -value)

@@ -62,11 +62,8 @@ class Selection:
         axis = one_axis(x, axis)
         where, most = ("", math.prod(x.shape)) if axis is None else (f" along axis {axis}", x.shape[axis])
         if not 0 <= k <= most:
-            raise ArgumentError(
-                f"top_k: k is {k}, and there are {most} elements{where}",
-                given=f"{x.dtype}{list(x.shape)}, k={k}",
-                remedy=f"pass k from 0 to {most}",
-            )
+            reason, given = f"top_k: k is {k}, and there are {most} elements{where}", f"{x.dtype}{list(x.shape)}, k={k}"
+            raise ArgumentError(reason, given=given, remedy=f"pass k from 0 to {most}")
         return cls(k, axis, mode == "largest", in_order, nan_policy)
 
     def select(self, x: Operand) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
@@ -74,16 +71,9 @@ class Selection:
         x.require_valid(FILL_MASKED if x.masked else "fill or drop them first", given="top_k: x")
         array, times = x.array, x.array.dtype.kind in "mM"
         length = array.size if self.axis is None else array.shape[self.axis]
-        values, indices = _native.top_k_plain(
-            ticks(array),
-            min(max(self.k, self.nan_policy == "raise"), length),
-            self.axis,
-            function="top_k",
-            largest=self.largest,
-            sorted=self.in_order,
-            nan_first=self.nan_policy != "omit",
-            times=times,
-        )
+        k, nan_first = min(max(self.k, self.nan_policy == "raise"), length), self.nan_policy != "omit"
+        order = {"largest": self.largest, "sorted": self.in_order, "nan_first": nan_first, "times": times}
+        values, indices = _native.top_k_plain(ticks(array), k, self.axis, function="top_k", **order)
         return ValuesIndices(values.view(array.dtype.newbyteorder("=")) if times else values, indices)
 
     def finish(

@@ -177,10 +177,8 @@ def unknown_keyword(function: str, given: Iterable[str], known: Collection[str] 
     if name is None:
         return None
     word = next((each for each in _ELSEWHERE.get(name, ()) if each in known and each != name), None)
-    if word is None:
-        remedy = f"the keywords are {', '.join(each for each in known if each not in ('x', 'arrays'))}"
-    else:
-        remedy = f"use {word}{_MEANINGS.get(word, '')}"
+    names = ", ".join(each for each in known if each not in ("x", "arrays"))
+    remedy = f"the keywords are {names}" if word is None else f"use {word}{_MEANINGS.get(word, '')}"
     return ArgumentTypeError(f"{function}() got an unexpected keyword argument {name!r}", remedy=remedy)
 
 

@@ -22,9 +22,7 @@ DIRECTML = "directml"
 
 def requirement(domain: str, version: int) -> str:
     """Return a version of a domain as a user asks for it."""
-    if domain == DIRECTML:
-        return f"feature level {version >> 12}_{version >> 8 & 0xF}"
-    return f"opset {version}"
+    return f"feature level {version >> 12}_{version >> 8 & 0xF}" if domain == DIRECTML else f"opset {version}"
 
 
 class Family(enum.Enum):

@@ -74,7 +74,5 @@ def require_memory(shape: Sequence[int], dtype: np.dtype[Any], what: str) -> Non
 
     available = psutil.virtual_memory().available
     if needed > available:
-        raise MemoryLimitError(
-            f"{what} would not fit into memory",
-            given=f"{dtype.name}{list(shape)}: {needed:,} bytes, of which {available:,} are available",
-        )
+        given = f"{dtype.name}{list(shape)}: {needed:,} bytes, of which {available:,} are available"
+        raise MemoryLimitError(f"{what} would not fit into memory", given=given)

@@ -86,10 +86,8 @@ def attribute_value(schema: OperatorVersion, attribute: Attribute, given: Mappin
             return tuple(int(item) for item in value)
     elif isinstance(value, int):
         if attribute.range is AttributeRange.FLAG and value not in (0, 1):
-            raise SpecError(
-                f"{schema} takes {attribute.range.value} for {attribute.name!r}, not {value}",
-                remedy="runtimes disagree on what any other value means",
-            )
+            reason = f"{schema} takes {attribute.range.value} for {attribute.name!r}, not {value}"
+            raise SpecError(reason, remedy="runtimes disagree on what any other value means")
         if attribute.range is AttributeRange.COUNT and value < 0:
             raise SpecError(f"{schema} takes {attribute.range.value} elements, not {attribute.name}={value}")
         return int(value)
@@ -104,10 +102,8 @@ def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, .
         return ()
     value = values[attribute.name]
     if value is UNKNOWN:
-        raise SpecError(
-            f"the {attribute.name} of {schema} are not known before the model runs",
-            remedy="give them as an initializer or a Constant",
-        )
+        reason = f"the {attribute.name} of {schema} are not known before the model runs"
+        raise SpecError(reason, remedy="give them as an initializer or a Constant")
     listed = (value,) if isinstance(value, int) else value or ()
     if not listed and not schema.every_axis:
         raise SpecError(f"{schema} needs at least one axis")

@@ -145,8 +145,8 @@ def _kind(topic: str, members: Sequence[Result]) -> Kind:
         elements.setdefault(str(each.case.version), {})[each.case.element] = None
     where = {version: " ".join(each) for version, each in elements.items()}
     titles = " ".join(dict.fromkeys(each.case.question.title for each in members)) if topic else ""
-    said = first.case.name, first.detail
-    return Kind(first.outcome.value, topic, first.case.specified, len(members), where, titles, *said)
+    case = first.case
+    return Kind(first.outcome.value, topic, case.specified, len(members), where, titles, case.name, first.detail)
 
 
 def summarised(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,8 +219,7 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
     explanation = "Two colours: the worst of the answers below, the best above."
     title = f"{textwrap.fill(caption, 44)}.\n{textwrap.fill(explanation, 44)}"
     # On the left, and two abreast: a phone shows it with the first column of runtimes.
-    legend = figure.legend(handles=handles, ncols=2, loc="outside lower left", frameon=False, title=title)
-    legend.set_alignment("left")
+    figure.legend(handles=handles, ncols=2, loc="outside lower left", frameon=False, title=title).set_alignment("left")
     figure.savefig(path, dpi=130)
 
 
@@ -288,11 +287,8 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences:
     links = ", ".join(f"[{each.runtime}](#{anchor})" for each, anchor in zip(differing, anchors, strict=True))
     how = f" How each runtime differs: {links}." if differences else ""
     counts = [each.counts() for each in runtimes]
-    outcomes = [
-        [outcome.value, *(str(count[outcome]) for count in counts)]
-        for outcome in Outcome
-        if any(count[outcome] for count in counts)
-    ]
+    given = [outcome for outcome in Outcome if any(count[outcome] for count in counts)]
+    outcomes = [[outcome.value, *(str(count[outcome]) for count in counts)] for outcome in given]
     versions = []
     for version in dict.fromkeys(version for each in runtimes for version, _ in each.cells):
         counts = [each.counts(version) for each in runtimes]

@@ -238,8 +238,7 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
 
 def named(names: Collection[str], seed: int) -> dict[str, Case]:
     """Return the cases of these names by name; a name that the suite does not have is left out."""
-    found = _every(lambda *topic: _may_name(names, *topic), seed)
-    return {case.name: case for case in found if case.name in names}
+    return {case.name: case for case in _every(lambda *topic: _may_name(names, *topic), seed) if case.name in names}
 
 
 def _may_name(names: Collection[str], schema: OperatorVersion, element: str, topic: str) -> bool:
@@ -445,9 +444,8 @@ def _scratch(target: Path) -> Iterator[str]:
         # To remove thousands of files takes seconds, and a user who presses Ctrl-C does not wait for that.
         remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
         command, null = [sys.executable, "-I", "-S", "-c", remover, scratch], subprocess.DEVNULL
-        process = subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null)
-        # Nobody waits for it, and that is no reason to warn.
-        process.returncode = 0
+        # Nobody waits for it, and an exit code makes that no reason to warn.
+        subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null).returncode = 0
         raise
     except BaseException:
         shutil.rmtree(scratch)
@@ -466,8 +464,7 @@ def _write(case: Case, draft: Path) -> dict[str, Any]:
     tensors = [(f"input_{at}", name, x) for at, (name, x) in enumerate(case.feeds.items())]
     tensors += [(f"output_{at}", f"y{at or ''}", x) for at, x in enumerate(expected or ())]
     for file, name, x in tensors:
-        content = onnx.numpy_helper.from_array(x, name).SerializeToString(deterministic=True)
-        (data / f"{file}.pb").write_bytes(content)
+        (data / f"{file}.pb").write_bytes(onnx.numpy_helper.from_array(x, name).SerializeToString(deterministic=True))
     return {
         "name": case.name,
         "path": f"{kind}/test_{case.name}",

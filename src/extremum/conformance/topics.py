@@ -153,8 +153,7 @@ def _plain(s: Subject) -> Iterator[Question]:
         yield two
         yield s.ask("one", two.inputs[0], says=f"{s.says}, which is the only one")
         return
-    for axis in range(3):
-        yield s.ask(f"axis_{axis}", s.distinct(3, 4, 5), axis=axis, says=s.says)
+    yield from (s.ask(f"axis_{axis}", s.distinct(3, 4, 5), axis=axis, says=s.says) for axis in range(3))
 
 
 @_topic(lambda s: not s.elementwise)
@@ -215,8 +214,7 @@ def _negative_axis(s: Subject) -> Iterator[Question]:
 def _axes(s: Subject) -> Iterator[Question]:
     """List axes, in sequence and not; list none."""
     says = "reduced along the axes that are listed"
-    lists = {"first_two": (0, 1), "outer": (0, 2), "not_in_sequence": (2, 0), "all": (0, 1, 2)}
-    for title, axes in lists.items():
+    for title, axes in {"first_two": (0, 1), "outer": (0, 2), "not_in_sequence": (2, 0), "all": (0, 1, 2)}.items():
         for keepdims in (0, 1):
             yield s.ask(f"{title}_keepdims_{keepdims}", s.distinct(3, 2, 4), axes=axes, keepdims=keepdims, says=says)
     leaves_open = "" if s.version.since >= 11 else "what a negative axis means"
@@ -270,13 +268,11 @@ def _last_index(s: Subject) -> Iterator[Question]:
 def _count(s: Subject) -> Iterator[Question]:
     """Take 1, some and all elements along each axis, and none; take few and many of a long row with ties."""
     for axis, size in enumerate((3, 4, 5)):
-        for k in (1, 2, size):
-            yield s.ask(f"{k}_axis_{axis}", s.distinct(3, 4, 5), axis=axis, k=k, says=s.says)
+        yield from (s.ask(f"{k}_axis_{axis}", s.distinct(3, 4, 5), axis=axis, k=k, says=s.says) for k in (1, 2, size))
     yield s.ask("0", s.distinct(3, 4), k=0, leaves_open="whether k may be 0")
     if s.dtype.name in ("float16", "float32", "int64"):
         row = s.array(s.rng.integers(0, 100, (1, 3000)))
-        for k in (1, 100, 2999):
-            yield s.ask(f"{k}_of_3000", row, k=k, says=_FIRST)
+        yield from (s.ask(f"{k}_of_3000", row, k=k, says=_FIRST) for k in (1, 100, 2999))
 
 
 @_topic(lambda s: s.has("largest"))
@@ -378,8 +374,7 @@ def _limits(s: Subject) -> Iterator[Question]:
             rows["lower_32_bits"] = [2**31 - 1, 2**32 - 1, 2**31, 0, 2**31 + 1, 1, 2, 2**31 + 2]
         if s.dtype.kind == "u":
             rows["sign_bit"] = [1, high // 2, high // 2 + 1, high // 2 - 1]
-    for title, row in rows.items():
-        yield s.row(title, np.array(row, s.dtype))
+    yield from (s.row(title, np.array(row, s.dtype)) for title, row in rows.items())
 
 
 @_topic(lambda s: s.floating)
@@ -443,8 +438,7 @@ def _empty(s: Subject) -> Iterator[Question]:
     else:
         says = "the input must not be empty" if s.kind == "arg" and s.version.since == 11 else ""
         for keepdims in (0, 1):
-            title = f"keepdims_{keepdims}"
-            yield s.ask(title, none, axis=1, keepdims=keepdims, says=says, leaves_open=leaves_open)
+            yield s.ask(f"keepdims_{keepdims}", none, axis=1, keepdims=keepdims, says=says, leaves_open=leaves_open)
     if s.version.identity:
         says = "the largest of no element is minus infinity or the least of the type, the smallest the other end"
         yield s.ask("columns", columns, axis=1, says=says)

@@ -43,8 +43,7 @@ _FILES: dict[str, Path] = {}
 
 def known() -> list[str]:
     """Return the names of the runtimes that have an adapter, installed or not."""
-    registered = sorted(each.name for each in entry_points(group=_GROUP))
-    return list(dict.fromkeys((*ADAPTERS, *registered, *_FILES)))
+    return list(dict.fromkeys((*ADAPTERS, *sorted(each.name for each in entry_points(group=_GROUP)), *_FILES)))
 
 
 def add_file(path: str | os.PathLike[str]) -> list[Runtime]:

@@ -52,11 +52,9 @@ class Runtime(Protocol):
 
     def load(self, model: onnx.ModelProto, /) -> Run:
         """Return what runs a model."""
-        ...
 
     def __hash__(self) -> int:
         """Every object has one: what a runtime refuses is cached by it."""
-        ...
 
 
 @functools.cache
@@ -109,11 +107,10 @@ def compare(question: Question, expected: Sequence[Array] | None, answers: Seque
             [np.take_along_axis(each, np.argsort(outputs[1], axis), axis) for each in outputs]
             for outputs in (expected, answers)
         )
-    ranks = list(Outcome)
     # Signalling NaNs and numbers beyond a type are no reason to warn.
     with np.errstate(all="ignore"):
         outcomes = [_outcome(question, at, *pair) for at, pair in enumerate(zip(expected, answers, strict=True))]
-    return max(outcomes, key=ranks.index)
+    return max(outcomes, key=list(Outcome).index)
 
 
 def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Outcome:
@@ -147,17 +144,15 @@ def _chosen(question: Question, answer: Array) -> Array | None:
         index = answer
         if question.version.family is not Family.TOP:
             index = answer.reshape([1 if at == axis else size for at, size in enumerate(x.shape)])
-        ascending = np.sort(index, axis)
-        repeated = (np.diff(ascending, axis=axis) == 0).any()
+        repeated = (np.diff(np.sort(index, axis), axis=axis) == 0).any()
         if repeated or ((index < 0) | (index >= x.shape[axis])).any():
             return None
         return np.take_along_axis(x, index, axis)
     if question.version.coerced:
         rows = int(np.prod(x.shape[:axis]))
         x, answer, axis = x.reshape(rows, -1), answer.reshape(rows, -1), 1
-    values = answer.astype(np.float64)
-    ones = values == 1
-    if not np.isin(values, (0, 1)).all() or not (ones.sum(axis) == 1).all():
+    ones = answer == 1
+    if not (ones | (answer == 0)).all() or not (ones.sum(axis) == 1).all():
         return None
     return np.take_along_axis(x, np.expand_dims(ones.argmax(axis), axis), axis)
 
@@ -229,12 +224,10 @@ class Subprocess:
         self._pipe: Any = None
 
     def __enter__(self) -> Subprocess:
-        """Start the process."""
         self._start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End the process."""
         self._end()
 
     def load(self, model: onnx.ModelProto) -> Run:
