@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, overloa
 import numpy as np
 
 from extremum import _native, elementwise, reductions
-from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, ModelError, lacking
+from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, ModelError, lacking, within
 
 try:
     import dask.array as da
@@ -320,15 +320,19 @@ _before = 1
 
 
 def _most() -> int | None:
-    """Return how many processors the task that asks may use; None where it is the caller itself."""
-    return None if _is_alone() else 1
+    """Return how many processors the task that asks may use; None where it is in the caller's own thread.
+
+    Schedulers run their tasks in others, or in processes of theirs.
+    """
+    is_own = threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
+    return None if is_own else 1
 
 
 @contextlib.contextmanager
 def share() -> Iterator[None]:
     """Use this task's share of the processors: all of them where no scheduler runs others beside it."""
     global _running, _before
-    if _is_alone():
+    if _most() is None:
         yield
         return
     with _lock:
@@ -344,11 +348,6 @@ def share() -> Iterator[None]:
             # What the caller has set in the meantime stays.
             if not _running and _native.get_num_threads() == 1:
                 _native.set_num_threads(_before)
-
-
-def _is_alone() -> bool:
-    """Whether this is the caller's own thread: schedulers run their tasks in others, or in processes of theirs."""
-    return threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
 
 
 def _require_chunked(function: str, x: Any, out: Any = None) -> None:
@@ -385,10 +384,8 @@ def _probe_shape(x: Any) -> tuple[int, ...]:
 
 
 def _element_type(function: str, x: Any) -> np.dtype[Any]:
-    try:
+    with within(function):
         return as_operand(x._meta).array.dtype
-    except ExtremumError as error:
-        raise error.with_context(where=function) from None
 
 
 def _align_mask(function: str, where: Any, x: Any) -> Any:
@@ -573,13 +570,11 @@ def _operand(function: str, x: Any) -> Any:
     if isinstance(x, da.Array):
         # Dask takes each chunk of such an axis for one to be repeated, also one without elements.
         return x.rechunk({axis: 1 for axis, sizes in enumerate(x.chunks) if sum(sizes) == 1 and len(sizes) > 1})
-    try:
+    with within(function):
         operand = as_operand(x)
         common_library([Operand(operand.array, library="dask"), operand])
         operand.require_valid(FILL, given=class_name(x))
-    except ExtremumError as error:
-        raise error.with_context(where=function) from None
-    return operand.array
+        return operand.array
 
 
 def _mask(function: str, where: Any) -> Any:
@@ -719,8 +714,5 @@ def _run(model: bytes | str, block: Any) -> tuple[Any, ...]:
         session = _session(model, _most())
     with share():
         # Text is of objects, whoever ran the model: chunks of fixed width would differ in their types.
-        return tuple(x.astype(object) if _is_text(x) else x for x in session.run([block]))
-
-
-def _is_text(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "SUT"
+        found = session.run([block])
+        return tuple(x.astype(object) if isinstance(x, np.ndarray) and x.dtype.kind in "SUT" else x for x in found)

@@ -25,8 +25,6 @@ from extremum.reductions import Reduction, nan, require_fit, values_then_indices
 from extremum.selection import Selection
 from extremum.signatures import ValuesIndices
 
-__all__ = ["Part", "Pieces", "TopK"]
-
 Part = tuple[tuple[NDArray[Any], NDArray[Any] | None], ...]
 """For each end of the order the elements and their indices, -1 where none takes part; reduced axes have length 1.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import extremum as ex
 from extremum.arrays import class_name, first_lost
-from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, lacking
+from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, lacking, within
 from extremum.reductions import Reduction
 from extremum.selection import one_axis
 from extremum.signatures import (
@@ -86,10 +86,8 @@ def each_variable(x: xr.Dataset, function: str, dim: Any, call: Callable[[xr.Dat
     found: dict[Hashable, Any] = {}
     for name, variable in x.data_vars.items():
         if own := [each for each in wanted if each in variable.dims]:
-            try:
+            with within(f"variable {name!r}"):
                 found[name] = call(variable, own)
-            except ExtremumError as error:
-                raise error.with_context(where=f"variable {name!r}") from None
 
     def together(results: dict[Hashable, Any]) -> xr.Dataset:
         return xr.Dataset({name: results.get(name, x[name]) for name in x.data_vars}, attrs=x.attrs)

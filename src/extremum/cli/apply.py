@@ -22,8 +22,6 @@ from extremum.large.jobs import ELEMENTWISE, Step, planned, steps, steps_on
 from extremum.large.pieces import parse_size
 from extremum.printable import json_text, printable
 
-__all__ = ["apply"]
-
 # The options that an operation uses, besides those about files and the work.
 _INDEX = ("axes", "dims", "keepdims", "last", "nan_policy", "default", "dtype")
 _OPTIONS: dict[str, tuple[str, ...]] = {

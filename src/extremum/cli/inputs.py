@@ -27,8 +27,6 @@ from extremum.large.files import read_npy_header
 from extremum.printable import printable
 from extremum.tensors import require_memory
 
-__all__ = ["Drawing", "gather", "parse_assignments", "parse_ranges", "parse_sizes", "read_array", "require_all"]
-
 # ONNX has sizes of type int64.
 _LARGEST_SIZE = (1 << 63) - 1
 # Python converts no integer of thousands of digits; no element type needs more than forty.

@@ -18,8 +18,6 @@ from types import FrameType
 
 from extremum.cli import terminal
 
-__all__ = ["STATUS", "say_once", "watch"]
-
 STATUS = 128 + 2
 """The exit status of what SIGINT ended, as shells have it."""
 

@@ -32,8 +32,6 @@ from extremum.tensors import require_memory
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["file_names", "new_files", "output_paths", "require_free", "write_new", "write_outputs"]
-
 _PREFIX = ".extremum-"
 _STAGING = re.compile(rf"{re.escape(_PREFIX)}[0-9a-f]{{16}}")
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)

@@ -22,8 +22,6 @@ from extremum.errors import ArgumentError, ExtremumError, InputError, first_line
 from extremum.graph.load import open_file, require_no_folder
 from extremum.large.pieces import Place
 
-__all__ = ["FORMATS", "Labels", "Put", "Source", "open_source", "read_ahead", "read_npy_header", "writing"]
-
 Put = Callable[[Place, NDArray[Any]], None]
 """Writes a piece of an array at its place."""
 

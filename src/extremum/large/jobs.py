@@ -33,8 +33,6 @@ from extremum.partials import Pieces, TopK
 from extremum.reductions import ENDS, Reduction, ones
 from extremum.selection import Selection
 
-__all__ = ["ELEMENTWISE", "Job", "Piece", "Step", "planned", "steps", "steps_on"]
-
 _WITHIN = 8
 """The memory that a model usually needs, as a multiple of its input."""
 
@@ -69,6 +67,11 @@ class Job:
     dtypes: tuple[np.dtype[Any], ...]
     labels: Labels
     pieces: Sequence[Piece]
+
+    def read(self, read: tuple[Place, ...], alone: bool) -> Any:
+        """Read a piece and return its part."""
+        blocks = [source.read(place) for source, place in zip(self.sources, read, strict=True)]
+        return self.part(read, blocks, alone)
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
         """Return the part of a piece that one read makes, or all of it where there is no other read."""
@@ -354,8 +357,8 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
         here = send(pickle.loads, pickle.dumps(job))
         futures = {}
         for piece in job.pieces:
-            parts = [send(_part, here, read, not piece.reads[1:]) for read in piece.reads]
-            futures[send(_merge, here, parts) if parts[1:] else parts[0]] = piece
+            parts = [send(_do, here, "read", read, not piece.reads[1:]) for read in piece.reads]
+            futures[send(_do, here, "merge", parts) if parts[1:] else parts[0]] = piece
         try:
             for future in as_completed(list(futures)):
                 piece, part = futures.pop(future), future.result()
@@ -371,15 +374,9 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
             raise ExecutionError("a worker could not read or send what it was asked for", given=str(error)) from None
 
 
-def _part(job: Job, read: tuple[Place, ...], alone: bool) -> Any:
+def _do(job: Job, step: str, *given: Any) -> Any:
+    """Do a step of a job with a task's share of the processors."""
     from extremum.dask import share
 
     with share():
-        return job.part(read, [source.read(place) for source, place in zip(job.sources, read, strict=True)], alone)
-
-
-def _merge(job: Job, parts: list[Any]) -> Any:
-    from extremum.dask import share
-
-    with share():
-        return job.merge(parts)
+        return getattr(job, step)(*given)

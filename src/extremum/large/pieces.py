@@ -12,8 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from extremum.errors import ArgumentError, MemoryLimitError
 
-__all__ = ["ENOUGH", "RUN", "Place", "lengths", "parse_size", "places"]
-
 Place = tuple[slice, ...]
 
 ENOUGH = 64 << 20
