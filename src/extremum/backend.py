@@ -70,8 +70,6 @@ __all__ = [
 
 ENGINES = ("onnxruntime", "reference")
 """Who can run operators that are not this package's."""
-# The domains of which onnxruntime has operators that onnx's reference implementation has not.
-_ONNXRUNTIME = ("", "ai.onnx.ml", "com.microsoft")
 _Outputs = Sequence[tuple[tuple[int, ...], np.dtype[Any], str]]
 """Sizes and type of each output of a node, and what an error calls it."""
 
@@ -271,8 +269,9 @@ class Backend(_OnnxBackend):
         if engine != "reference":
             loaded.split_weights()
         walk = tuple(sites(loaded.proto))
+        has_others = any(not site.is_call and not nodes.is_of_family(site.node) for site in walk)
         refusal = None
-        if engine == "onnxruntime" or (engine is None and _suits(walk)):
+        if engine == "onnxruntime" or (engine is None and has_others and _is_installed()):
             _require_implemented(loaded.proto.graph, walk, others_too=True)
             instead = None if engine else lambda: _open_executor(with_dense(loaded.whole))
             try:
@@ -558,18 +557,11 @@ _OPERATORS = [
 
 
 def reference_ops() -> list[type[OpRun]]:
-    """Return this package's operators for ``onnx.reference.ReferenceEvaluator(model, new_ops=...)``.
+    """Return this package's operators, one class each, for ``onnx.reference.ReferenceEvaluator(model, new_ops=...)``.
 
     They follow the opset of the model. The evaluator itself gives new operators to the graph and its subgraphs, but not
     to model-local functions; :func:`extremum.backend.prepare` covers those too.
 
-    Returns
-    -------
-    list of type
-        One class per operator.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import onnx
     >>> from extremum import backend
@@ -609,13 +601,9 @@ class Executor(ReferenceEvaluator):
             for name, _ in nodes.subgraphs(each.onnx_node):
                 getattr(each, name).locate(nodes.path(prefix, index, name))
 
-    def run(
-        self, output_names: Any, feed_inputs: Any, attributes: Any = None, *options: Any, **named_options: Any
-    ) -> Any:
+    def run(self, output_names: Any, feed_inputs: Any, attributes: Any = None, *options: Any, **named: Any) -> Any:
         """Run, with the defaults of a function's attributes in place of those that the call leaves out."""
-        return super().run(
-            output_names, feed_inputs, {**self._defaults, **(attributes or {})}, *options, **named_options
-        )
+        return super().run(output_names, feed_inputs, {**self._defaults, **(attributes or {})}, *options, **named)
 
 
 def _require_implementation(domain: str, operator: str, version: int, refusal: str | None) -> None:
@@ -629,7 +617,8 @@ def _require_implementation(domain: str, operator: str, version: int, refusal: s
     except (NotImplementedError, RuntimeError, TypeError, ValueError):
         # onnx takes a version of more than 32 bits for an argument of another type.
         remedy = "give it as a model-local function"
-        if refusal is None and domain in _ONNXRUNTIME and not _is_installed():
+        # The domains of which onnxruntime has operators that onnx's reference implementation has not.
+        if refusal is None and domain in ("", "ai.onnx.ml", "com.microsoft") and not _is_installed():
             remedy = f"{needed('onnxruntime')}, which may have it, or {remedy}"
         name = f"{domain}.{operator}" if domain else operator
         raise UnknownOperatorError(f"there is no implementation of {name}", given=refusal, remedy=remedy) from None
@@ -675,11 +664,6 @@ def _open_executor(model: onnx.ModelProto) -> Executor:
         assert isinstance(inner, Executor)
         inner.locate(f"functions[{index}]")
     return executor
-
-
-def _suits(sites: Iterable[Site]) -> bool:
-    """Return whether there are nodes of operators that are not this package's, and onnxruntime to run them."""
-    return any(not site.is_call and not nodes.is_of_family(site.node) for site in sites) and _is_installed()
 
 
 def _is_installed() -> bool:

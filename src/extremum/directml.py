@@ -278,10 +278,6 @@ class TensorDesc:
     ElementTypeError
         If DirectML has no such element type.
 
-    Notes
-    -----
-    Source: DML_BUFFER_TENSOR_DESC.
-
     Examples
     --------
     >>> from extremum import directml as dml
@@ -393,21 +389,10 @@ _READERS: Mapping[str, Callable[[str, Any], object]] = {
 class OperatorDesc:
     """The base class of the operator structures.
 
-    Attributes
-    ----------
-    operator : str
-        The operator's name in DirectML, such as ``DML_ARGMAX``.
-    in_place : bool
-        Whether the output may use the memory of an input.
+    ``operator`` is the operator's name in DirectML, and ``in_place`` tells whether the output may use the memory of an
+    input. A structure raises SpecError or ElementTypeError if a field has a wrong type;
+    :func:`extremum.directml.create_operator` refuses what a feature level does not accept.
 
-    Raises
-    ------
-    SpecError, ElementTypeError
-        If a field of a structure has a wrong type. :func:`extremum.directml.create_operator` refuses what a feature
-        level does not accept.
-
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> issubclass(dml.ReduceOperatorDesc, dml.OperatorDesc), dml.ReduceOperatorDesc.operator
     (True, 'DML_REDUCE')
@@ -433,12 +418,12 @@ class OperatorDesc:
 
     @property
     def inputs(self) -> Mapping[str, TensorDesc]:
-        """The input tensors by field, in the order of the structure."""
+        """The input tensors by field."""
         return {name: tensor for name, tensor in self.tensors.items() if not name.startswith("output")}
 
     @property
     def outputs(self) -> Mapping[str, TensorDesc]:
-        """The output tensors by field, in the order of the structure."""
+        """The output tensors by field."""
         return {name: tensor for name, tensor in self.tensors.items() if name.startswith("output")}
 
     @property
@@ -735,22 +720,9 @@ def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
 def feature_level_required(desc: OperatorDesc) -> FeatureLevel:
     """Return the lowest feature level that takes a description; every later one takes it too.
 
-    Parameters
-    ----------
-    desc : OperatorDesc
-        One of the structures.
+    If none does, it raises what :func:`extremum.directml.create_operator` raises at the highest level. Source: the
+    tensor support tables of the operators' documents.
 
-    Raises
-    ------
-    SpecError, ElementTypeError, AxisError
-        If no level takes it. The message is that of the highest level.
-
-    Notes
-    -----
-    Source: the tensor support tables of the operators' documents.
-
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> row = dml.TensorDesc(dml.TensorDataType.INT64, sizes=(5,))
     >>> index = dml.TensorDesc(dml.TensorDataType.INT64, sizes=(1,))
@@ -956,21 +928,10 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One operator, and the names of the model's tensors it is dispatched on.
+    """One operator, the lowest feature level that takes it, and the names of the model's tensors it is dispatched on.
 
-    Attributes
-    ----------
-    desc : OperatorDesc
-        The operator.
-    inputs : tuple of str
-        One name for each input tensor, in the order of the structure.
-    outputs : tuple of str
-        The tensors that are written, in the order of the structure; in place where one is among the inputs.
-    feature_level : FeatureLevel
-        The lowest one that takes the operator.
+    There is one name for each tensor, in the order of the structure. An output among the inputs is written in place.
 
-    Examples
-    --------
     >>> import onnx
     >>> from extremum import directml as dml
     >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }'
@@ -1011,21 +972,11 @@ class LoweredNode:
 
 @dataclass(frozen=True, slots=True)
 class LoweredModel:
-    """The nodes of a model that pick the largest or smallest, as DirectML's operators.
+    """The nodes of a model that pick the largest or smallest, as DirectML's operators at a feature level.
 
-    Attributes
-    ----------
-    feature_level : FeatureLevel
-        What the operators were to get by with.
-    nodes : tuple of LoweredNode
-        The nodes that went, in the model's order.
-    refusals : tuple of ExtremumError
-        One error for each node that cannot go: what stands in the way, where, and what would help.
-    constants : mapping of str to numpy.ndarray
-        The tensors with a fixed value among those the operators read.
+    The nodes stand in the model's order. ``refusals`` has one error for each node that cannot go: what stands in the
+    way, where, and what would help. ``constants`` are the tensors with a fixed value among those the operators read.
 
-    Examples
-    --------
     >>> import onnx
     >>> from extremum import directml as dml
     >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (double[3] x) => (int64[1] y) { y = ArgMax(x) }'

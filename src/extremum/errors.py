@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
@@ -87,8 +86,6 @@ class ExtremumError(Exception):
     def record(self) -> dict[str, str | None]:
         """Return the parts for JSON: ``kind``, the name of the class, ``reason``, ``where``, ``given`` and ``remedy``.
 
-        Names from models are as they are.
-
         >>> from extremum.errors import InputError
         >>> InputError("input 'x' is missing").record()["kind"]
         'InputError'
@@ -107,10 +104,6 @@ class ExtremumError(Exception):
         """
         where, given, remedy = self.where or where, self.given or given, self.remedy or remedy
         return type(self)(self.reason, where=where, given=given, remedy=remedy)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Exception pickles its positional arguments only; the keywords travel as state.
-        return type(self), (self.reason,), {"where": self.where, "given": self.given, "remedy": self.remedy}
 
 
 class SpecError(ExtremumError, ValueError):

@@ -33,11 +33,7 @@ def _members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
         value = getattr(desc, name)
         if name == "axes":
             yield "AxisCount", len(value)
-        yield _member(name), value
-
-
-def _member(field: str) -> str:
-    return field.title().replace("_", "")
+        yield name.title().replace("_", ""), value
 
 
 def _type(step: Step) -> str:
@@ -47,7 +43,8 @@ def _type(step: Step) -> str:
 
 def _bindings(step: Step) -> dict[str, str]:
     """Return the name of the model's tensor for each member of the structure."""
-    return dict(zip(map(_member, step.desc.tensors), step.inputs + step.outputs, strict=True))
+    members = (member for member, value in _members(step.desc) if isinstance(value, TensorDesc))
+    return dict(zip(members, step.inputs + step.outputs, strict=True))
 
 
 def record(value: Any) -> Any:
@@ -75,22 +72,13 @@ def _text(model: LoweredModel) -> Iterator[str]:
 
 def _json(model: LoweredModel) -> Iterator[str]:
     """Yield the operators of each node, and the errors of nodes without operators."""
-    nodes = [
-        {
-            "place": node.place,
-            "version": node.version,
-            "steps": [
-                {
-                    "type": _type(step),
-                    "feature_level": str(step.feature_level),
-                    "desc": record(step.desc),
-                    "bindings": _bindings(step),
-                }
-                for step in node.steps
-            ],
-        }
-        for node in model.nodes
-    ]
+    nodes = []
+    for node in model.nodes:
+        steps = []
+        for step in node.steps:
+            described = {"type": _type(step), "feature_level": str(step.feature_level), "desc": record(step.desc)}
+            steps.append({**described, "bindings": _bindings(step)})
+        nodes.append({"place": node.place, "version": node.version, "steps": steps})
     refusals = [error.record() for error in model.refusals]
     yield json_text({"feature_level": str(model.feature_level), "nodes": nodes, "refusals": refusals}) + "\n"
 
@@ -126,18 +114,12 @@ def _structure(prefix: str, kind: str, variable: str, desc: OperatorDesc | Tenso
     yield f"const {kind} {variable} = {{\n{''.join(lines)}}};\n"
 
 
-# DxDispatch runs its model on Windows. It reads `resources`, `dispatchables` and `commands`, and ignores `expected`,
-# the elements of each buffer after the dispatches. Constants have their values. Other inputs hold a fixed pattern of
-# small integers, which every element type represents exactly and which has ties. The operators run while the text is
-# written, so that it takes no more memory than the tensors.
-
-
-_PIECE = 4096
-"""The number of elements in a piece of text."""
-
-
 def _dxdispatch(model: LoweredModel) -> Iterator[str]:
     """Yield the text of DxDispatch's model of the operators, in pieces."""
+    # DxDispatch reads `resources`, `dispatchables` and `commands`, and ignores `expected`, the elements of each buffer
+    # after the dispatches. Inputs without a value hold a fixed pattern of small integers, which every element type
+    # represents exactly and which has ties. The operators run while the text is written: it takes no more memory than
+    # the tensors.
     steps = [step for node in model.nodes for step in node.steps]
     results = dict.fromkeys(name for step in steps for name in step.outputs)
     tensors: dict[str, TensorDesc] = {}
@@ -187,8 +169,8 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
 def _values(elements: NDArray[Any]) -> Iterator[str]:
     """Yield the elements for DxDispatch: NaN and infinities are text, as JSON has no such numbers."""
     yield "["
-    for start in range(0, elements.size, _PIECE):
-        piece = elements[start : start + _PIECE]
+    for start in range(0, elements.size, 4096):
+        piece = elements[start : start + 4096]
         values = piece.tolist()
         if not np.isfinite(piece).all():
             values = [value if np.isfinite(value) else f'"{value}"' for value in values]

@@ -59,13 +59,13 @@ def open_session(model: bytes, options: Any) -> Any:
 
 def register(options: Any) -> None:
     """Add the operators to the options of a session; a second call changes nothing."""
-    path = library_path()
+    path = str(library_path())
     try:
-        options.register_custom_ops_library(str(path))
+        options.register_custom_ops_library(path)
     except Exception as error:
         # onnxruntime's exceptions have no public class.
         reason = "onnxruntime cannot load the library of custom operators"
-        raise DependencyError(reason, where=str(path), given=str(error)) from None
+        raise DependencyError(reason, where=path, given=str(error)) from None
 
 
 def add_weights(options: Any, model: Model) -> None:
@@ -77,8 +77,7 @@ def add_weights(options: Any, model: Model) -> None:
         if (content := model.weights.get(tensor.name)) is not None:
             # By its bytes, as NumPy has no bfloat16.
             array = np.frombuffer(content, f"u{len(content) // math.prod(tensor.dims)}").reshape(tuple(tensor.dims))
-            value = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, tensor.data_type)
-            values[tensor.name] = value
+            values[tensor.name] = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, tensor.data_type)
     if values:
         # onnxruntime copies them when it opens the session.
         options.add_external_initializers(list(values), list(values.values()))
@@ -195,12 +194,15 @@ class _Bfloat16Run:
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
         """Run the model once, as onnxruntime's session does, with bfloat16 arrays."""
         session: Any = self
-        feed = {name: _bits(x) if _is_bfloat16(x) else x for name, x in input_feed.items()}
+        feed = {name: _bits(x) for name, x in input_feed.items()}
         types = {each.name: each.type for each in session.get_outputs()}
         names = output_names or list(types)
         kinds = {types.get(name, "") for name in names}
         # A binding takes tensors of numbers, and gives tensors.
-        are_tensors = all(kind.startswith("tensor(") for kind in kinds) and all(map(_is_numeric, feed.values()))
+        are_tensors = all(kind.startswith("tensor(") for kind in kinds) and all(
+            isinstance(x, onnxruntime.OrtValue) or (isinstance(x, np.ndarray) and x.dtype.kind not in "OSUT")
+            for x in feed.values()
+        )
         if _BFLOAT16_TENSOR not in kinds or not are_tensors:
             return super().run(output_names, feed, run_options)  # type: ignore[misc]
         # `run_with_ort_values` takes ten times as long for small arrays.
@@ -217,16 +219,11 @@ class _Bfloat16Run:
         return [arrays[name] for name in names]
 
 
-def _is_bfloat16(x: object) -> bool:
+def _bits(x: Any) -> Any:
+    """Return a bfloat16 array as a value of its bits, and all else as it is."""
     # NumPy's kind of foreign types is V.
-    return isinstance(x, np.ndarray) and x.dtype.kind == "V" and x.dtype.name == "bfloat16"
-
-
-def _is_numeric(x: object) -> bool:
-    return isinstance(x, onnxruntime.OrtValue) or (isinstance(x, np.ndarray) and x.dtype.kind not in "OSUT")
-
-
-def _bits(x: NDArray[Any]) -> Any:
+    if not (isinstance(x, np.ndarray) and x.dtype.kind == "V" and x.dtype.name == "bfloat16"):
+        return x
     # The value keeps the array alive whose memory it uses.
     bits = np.ascontiguousarray(x).view(np.uint16).reshape(x.shape)
     return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, _BFLOAT16)
