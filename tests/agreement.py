@@ -94,10 +94,7 @@ def find(x, order, axes, tie, *, omit=False, where=None):
 
 
 def assert_extremes(x, axes, where=None, policy="propagate", find=find, ways=({},)):
-    """Hold every reduction of an array to what `find` finds: both orders and ties, with an index and without.
-
-    `ways` are arguments of :func:`kernels`.
-    """
+    """Hold reductions to what `find` finds, with an index and without, in each of the ways of :func:`kernels`."""
     native, times = x.dtype.newbyteorder("="), x.dtype.kind in "mM"
     one, plain = np.array(1).astype(native)[()], x.astype(native)
     for order, tie in itertools.product(Order, Tie):

@@ -10,7 +10,7 @@ from strategies import FLOATS, ascending, nans, sample, spread, ties
 INT64 = np.dtype("int64")
 
 # Lengths around powers of two: where vectors, unrolled blocks and index widths end.
-LENGTHS = (1, 2, 3, *sorted({2**k + d for k in (3, 4, 5, 6, 8, 9, 12) for d in (-1, 0, 1)}))
+LENGTHS = (1, 2, 3, *sorted({2**k + d for k in (3, 4, 5, 6, 8, 9) for d in (-1, 0, 1)}), 4097)
 WIDTHS = tuple(range(1, 71))
 
 

@@ -1,9 +1,4 @@
-"""Every way an array can lie in memory.
-
-Each function takes an array and a random generator and returns an array of the same shape and type, laid out otherwise.
-All keep the elements except :func:`broadcast` and :func:`windowed`, which repeat some. Memory of no element is filled
-with what would win any comparison, so that reading it shows.
-"""
+"""Every way an array can lie in memory: functions of an array and a random generator that lay it out otherwise."""
 
 import numpy as np
 

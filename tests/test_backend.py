@@ -199,8 +199,7 @@ def test_what_is_no_array_is_checked_each_time():
     prepared = backend.prepare(model("(float[n] x) => (y) { y = ArgMax(x) }"))
     for _ in range(2):
         assert prepared.run([np.float32([1, 3])]).y.tolist() == [1]
-        with pytest.raises(ElementTypeError):
-            prepared.run([["a", "b"]])
+        error_of(ElementTypeError, prepared.run, [["a", "b"]])
 
 
 def test_threads_that_run_one_model_with_inputs_of_several_shapes():
@@ -264,8 +263,7 @@ def test_without_onnxruntime_the_reference_runs_everything_that_it_has(without_o
         assert error.remedy == (
             "pip install 'extremum[onnxruntime]', which may have it, or give it as a model-local function"
         )
-    with pytest.raises(DependencyError):
-        backend.prepare(importing(ZIPMAP), engine="onnxruntime")
+    error_of(DependencyError, backend.prepare, importing(ZIPMAP), engine="onnxruntime")
 
 
 def test_zipmap_runs_in_onnxruntime_alone():

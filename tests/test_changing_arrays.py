@@ -1,8 +1,4 @@
-"""Arrays that take another shape, size or type while a call reads its arguments, or while it runs.
-
-Whatever Python code runs inside a call may do that, and so may other threads. A call works on its arrays as they are
-once all of its arguments have been read: as if it had been made then. Each case runs in a process of its own.
-"""
+"""Arrays that change while a call reads its arguments or runs: it works on them as they are once all are read."""
 
 import contextlib
 import itertools

@@ -66,8 +66,7 @@ def test_the_smallest_size_reaches_from_the_first_element_to_the_last(data_type,
     least = (extent * ITEMSIZES[data_type] + 3) // 4 * 4
     assert (desc.extent, desc.total_tensor_size_in_bytes) == (extent, least)
     assert TensorDesc(data_type, sizes, strides, least + 1).total_tensor_size_in_bytes == least + 1
-    with pytest.raises(SpecError):
-        TensorDesc(data_type, sizes, strides, least - 1)
+    error_of(SpecError, TensorDesc, data_type, sizes, strides, least - 1)
 
 
 STRIDES = [((2, 3), strides, False) for strides in (None, (3, 1), (1, 2), (7, 2))]
@@ -209,8 +208,7 @@ def test_what_is_accepted_is_what_the_rows_list(operator):
         if levels:
             assert dml.feature_level_required(desc) == levels[0]
         else:
-            with pytest.raises(ExtremumError):
-                dml.feature_level_required(desc)
+            error_of(ExtremumError, dml.feature_level_required, desc)
 
 
 def test_the_table_in_the_docs_is_what_the_rows_say():

@@ -56,8 +56,7 @@ def test_links_are_followed_and_a_missing_file_is_left_to_the_operating_system(t
     (tmp_path / "file").write_bytes(b"content")
     (tmp_path / "link").symlink_to("file")
     assert read_message(tmp_path / "link") == b"content"
-    with pytest.raises(FileNotFoundError):
-        read_message(tmp_path / "none")
+    error_of(FileNotFoundError, read_message, tmp_path / "none")
 
 
 @pytest.mark.parametrize("read", [read_message, load])

@@ -58,8 +58,7 @@ def test_what_is_no_file_of_an_array(tmp_path):
     error = error_of(InputError, read_array, "scores.csv")
     assert error.one_line() == "'scores.csv' has no known format; help: use .npy, .npz:entry or .pb"
     assert "is a folder" in str(error_of(FileError, read_array, str(tmp_path)))
-    with pytest.raises(FileNotFoundError):
-        read_array(f"{tmp_path}/none.npy")
+    error_of(FileNotFoundError, read_array, f"{tmp_path}/none.npy")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")

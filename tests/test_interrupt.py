@@ -17,10 +17,7 @@ GENEROUS = 10.0
 
 
 def interrupted(program, *words, times=1):
-    """Start a command, press Ctrl-C as often once it works, and return how long it still took, its status and stderr.
-
-    It has a process group of its own, as a terminal gives it one.
-    """
+    """Press Ctrl-C as often once a command works; how long it still took, its status and stderr."""
     # Whoever starts the tests in the background has interrupts ignored, and children inherit that.
     head = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}

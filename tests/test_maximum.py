@@ -15,7 +15,7 @@ from extremum import _native, reference
 from extremum.errors import ArgumentError, ElementTypeError
 from extremum.operations import Extremum, Order
 from layouts import LAYOUTS
-from refusal import refusal
+from refusal import error_of, refusal
 from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, landmarks, nans, sample, sometimes
 
 FUNCTIONS = {Order.MAX: extremum.maximum, Order.MIN: extremum.minimum}
@@ -178,8 +178,7 @@ def test_what_is_no_mask_is_refused_and_out_stays_as_it_was(order, where, error,
     assert refusal(error, FUNCTIONS[order], x, x, where=where, out=out).startswith(f"{name}: {text}")
     assert out.tolist() == [7, 7]
     masked = np.ma.array(out, mask=[True, False])
-    with pytest.raises(ArgumentError):
-        FUNCTIONS[order](x, 2, where=True, out=masked)
+    error_of(ArgumentError, FUNCTIONS[order], x, 2, where=True, out=masked)
 
 
 @pytest.mark.parametrize(

@@ -189,8 +189,7 @@ def test_an_attribute_of_a_function_that_the_version_lacks_is_refused():
 def test_bad_arguments():
     assert refusal(ModelError, convert, b"not a model") == "the bytes hold no ONNX model"
     assert refusal(ArgumentError, convert, model("(x) => (y) { y = Neg(x) }"), "some") == "nodes is 'some'"
-    with pytest.raises(FileNotFoundError):
-        convert("no/such/model.onnx")
+    error_of(FileNotFoundError, convert, "no/such/model.onnx")
 
 
 @pytest.mark.parametrize(("given", "kept"), [("x, a", ["x", "a"]), ("x", ["x"]), ('x, ""', ["x"])])
@@ -312,8 +311,7 @@ def test_a_reference_to_an_attribute_of_the_function_has_a_name_and_a_kind_too()
         b = ai.extremum.OneHot <{}: {} = @along> (a) }}"""
     convert(model(body, functions=function.format("axis", "int")))
     for name, kind in (("axes", "int"), ("axis", "ints"), ("axe", "int")):
-        with pytest.raises(SpecError):
-            convert(model(body, functions=function.format(name, kind)))
+        error_of(SpecError, convert, model(body, functions=function.format(name, kind)))
 
 
 def test_a_version_that_is_not_there_yet():

@@ -8,10 +8,7 @@ TESTS = Path(__file__).parent
 
 
 def run_watched(module, *arguments, seconds=300, cwd=None):
-    """Run a module of this folder in a child, and return its output; fails where the child died or did not end.
-
-    The child says what it is at, line by line, so that the last line is what it died of.
-    """
+    """Run a module of this folder, which says what it is at, in a child; fail where that died or did not end."""
     return _watch([str(TESTS / f"{module}.py"), *map(str, arguments)], seconds, cwd).splitlines()
 
 
