@@ -86,7 +86,7 @@ def is_bfloat16(scalar: type) -> bool:
 
 def takes(dtype: np.dtype[Any], number: bool | int | float) -> bool:
     """Whether an element type has numbers of this kind or a wider one: a float type has integers."""
-    kind = "f" if dtype.name == "bfloat16" else dtype.kind
+    kind = "f" if dtype.kind not in "biuf" and dtype.name == "bfloat16" else dtype.kind
     return kind in ("biuf" if isinstance(number, bool) else "iuf" if isinstance(number, int) else "f")
 
 
@@ -94,11 +94,12 @@ def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]
     """Return a Python number as an array without dimensions: in the element type beside it, or else in NumPy's."""
     if not takes(dtype, number):
         return np.asarray(number)
+    fits = True
     try:
-        # NumPy wraps integers before version 2, and floats become inf.
+        # NumPy wraps integers before version 2, and floats become inf. (Every type of floats holds 65504.)
         if dtype.kind in "iu":
             fits = np.iinfo(dtype).min <= number <= np.iinfo(dtype).max
-        else:
+        elif abs(number) > 65504:
             with np.errstate(over="ignore", invalid="ignore"):
                 fits = math.isinf(number) or not np.isinf(np.asarray(float(number), dtype))
     except OverflowError:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from extremum import _native
 from extremum.arrays import FILL, FILL_MASKED, as_element, as_result, class_name, first_lost, refuse_own_rules, takes
-from extremum.errors import ArgumentError, ElementTypeError, within
+from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Operand, as_operand, common_library, frontend
 from extremum.reductions import as_mask, nan, require_policy, write_out
 
@@ -37,7 +37,7 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
 
 def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any = None) -> Any:
     """Compute with operands of which none has functions of its own."""
-    with within(function):
+    try:
         numbers = [x for x in operands if type(x) in _DEFAULT]
         others = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
         several = list(others.values())
@@ -70,6 +70,8 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
         own, whole = common_library(several), np.asarray(result)
         same = own.array.shape == whole.shape
         return own.wrap(whole, lambda: tuple(range(whole.ndim)) if same else (-1,) * whole.ndim)
+    except ExtremumError as error:
+        raise error if error.reason.startswith(f"{function}:") else error.with_context(where=function) from None
 
 
 def _elements(x: object) -> Operand:
@@ -94,7 +96,8 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
         raise ArgumentError(f"{function}: needs at least one array", remedy=remedy)
     try:
         common = np.result_type(*(dtypes or [_DEFAULT[type(number)] for number in numbers]))
-        common = np.result_type(common, *(_DEFAULT[type(number)] for number in numbers if not takes(common, number)))
+        wider = [_DEFAULT[type(number)] for number in numbers if not takes(common, number)]
+        common = np.result_type(common, *wider) if wider else common
     except (OverflowError, TypeError):
         names = " and ".join(map(str, dict.fromkeys(dtypes)))
         reason = f"{function}: operands of {names} have no common type"

@@ -188,11 +188,11 @@ class DependencyError(ExtremumError, ImportError):
 
 @contextmanager
 def within(place: str) -> Iterator[None]:
-    """Add the place to an error, unless its reason begins with it."""
+    """Add the place to an error that has none."""
     try:
         yield
     except ExtremumError as error:
-        raise error if error.reason.startswith(f"{place}:") else error.with_context(where=place) from None
+        raise error.with_context(where=place) from None
 
 
 def first_line(error: BaseException) -> str:
