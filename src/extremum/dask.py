@@ -256,10 +256,19 @@ minmax: _Values[MinMax[Array], MinMaxIndices[Array, Array]] = _reduction(
 def hardmax(
     x: Array, /, axis: Axis = -1, *, out: None = None, split_every: int | None = None, **options: Unpack[HardmaxOptions]
 ) -> Array:
-    """Write the ones."""
+    """Write the ones: in one pass where each slice lies in one chunk, else from the indices alone."""
     call = Reduction("hardmax", (True,), axis, keepdims=True, **options)
     pieces, mask = _plan(call, x, out, False, np.dtype(np.int64), (-1,))
-    return _hardmax(pieces, x, mask, split_every)
+    dtype = np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("=")
+    # An error about NaN names a slice, which only the other way knows in the whole.
+    if pieces.call.nan_policy != "raise" and all(x.numblocks[axis] == 1 for axis in pieces.axes):
+        kernel = partial(_whole, pieces.axes, pieces.call.nan_policy, _unknown("hardmax", [x, mask], x.ndim))
+        return _blockwise(kernel, x, mask, dtype)
+    (indices,) = _reduce(pieces, x, mask, split_every)
+    axes = tuple(range(x.ndim))
+    kernel = partial(_ones, pieces.axes, x.shape, dtype)
+    about = {"token": "extremum-ones", "align_arrays": False, "dtype": dtype, "meta": _meta(x.ndim, dtype)}
+    return da.blockwise(kernel, axes, ArraySliceDep(x.chunks), axes, indices, axes, **about)
 
 
 @like(
@@ -302,7 +311,35 @@ def top_k(
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
     @like(name, _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example))
     def function(*arrays: Any, **options: Any) -> Array:
-        return _extremum(name, arrays, **options)
+        out, nan_policy, where = options["out"], options["nan_policy"], options["where"]
+        reductions.require_policy(name, nan_policy)
+        chunked = [x for x in arrays if isinstance(x, da.Array)]
+        if not chunked:
+            raise ArgumentTypeError(
+                f"{name}: no operand is an array of Dask's", remedy=f"call extremum.{name}, or pass one"
+            )
+        for x in chunked:
+            _require_chunked(name, x, out)
+        operands = [_operand(name, x) for x in arrays]
+        mask = () if where is None else (_mask(name, where),)
+        probes = [
+            np.ones((1,) * x.ndim, _element_type(name, x) if isinstance(x, da.Array) else x.dtype)
+            if isinstance(x, da.Array | np.ndarray)
+            else x
+            for x in operands
+        ]
+        dtype = np.asarray(elementwise.extremum(name, tuple(probes), None, "propagate")).dtype
+        # A mask is one operand more for all that has to do with shapes and chunks.
+        operands += mask
+        shapes = [_probe_shape(x) for x in operands if isinstance(x, da.Array | np.ndarray)]
+        unknown = _unknown(name, operands, builtins.max(map(len, shapes)))
+        rank = len(elementwise.broadcast_shape(name, shapes))
+        whole = range(rank)
+        places = [tuple(whole)[rank - x.ndim :] if isinstance(x, da.Array | np.ndarray) else None for x in operands]
+        kernel = partial(_compare, name, nan_policy, unknown, bool(mask))
+        pairs = (part for pair in zip(operands, places, strict=True) for part in pair)
+        options = {"token": f"extremum-{name}", "dtype": dtype, "meta": _meta(rank, dtype)}
+        return da.blockwise(kernel, tuple(whole), *pairs, **options)
 
     return function
 
@@ -503,23 +540,6 @@ def _pick(several: Any, number: int, axes: tuple[int, ...], new: dict[int, int],
     return da.blockwise(operator.itemgetter(number), range(rank), several, axes, **options)
 
 
-def _hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any:
-    """Return the ones and zeros: in one pass where each slice lies in one chunk, else from the indices alone.
-
-    No chunk is read twice, nor kept until its index is known.
-    """
-    dtype = np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("=")
-    # An error about NaN names a slice, which only the other way knows in the whole.
-    if pieces.call.nan_policy != "raise" and all(x.numblocks[axis] == 1 for axis in pieces.axes):
-        kernel = partial(_whole, pieces.axes, pieces.call.nan_policy, _unknown("hardmax", [x, where], x.ndim))
-        return _blockwise(kernel, x, where, dtype)
-    (indices,) = _reduce(pieces, x, where, split_every)
-    axes = tuple(range(x.ndim))
-    kernel = partial(_ones, pieces.axes, x.shape, dtype)
-    options = {"token": "extremum-ones", "align_arrays": False, "dtype": dtype, "meta": _meta(x.ndim, dtype)}
-    return da.blockwise(kernel, axes, ArraySliceDep(x.chunks), axes, indices, axes, **options)
-
-
 def _ones(axes: tuple[int, ...], whole: Any, dtype: np.dtype[Any], place: tuple[slice, ...], indices: Any) -> Any:
     # The other lengths are those of the indices: their sizes may be unknown before.
     lengths = {axis: place[axis].stop - place[axis].start for axis in axes}
@@ -531,37 +551,6 @@ def _whole(axes: Any, nan_policy: str, unknown: dict[int, list[int]], block: Any
     _require_equal("hardmax", unknown, [block, where])
     with share():
         return reductions.hardmax(block, axes, None, nan_policy, where)
-
-
-def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any, where: Any) -> Any:
-    reductions.require_policy(function, nan_policy)
-    chunked = [x for x in operands if isinstance(x, da.Array)]
-    if not chunked:
-        raise ArgumentTypeError(
-            f"{function}: no operand is an array of Dask's", remedy=f"call extremum.{function}, or pass one"
-        )
-    for x in chunked:
-        _require_chunked(function, x, out)
-    arrays = [_operand(function, x) for x in operands]
-    mask = () if where is None else (_mask(function, where),)
-    probes = [
-        np.ones((1,) * x.ndim, _element_type(function, x) if isinstance(x, da.Array) else x.dtype)
-        if isinstance(x, da.Array | np.ndarray)
-        else x
-        for x in arrays
-    ]
-    dtype = np.asarray(elementwise.extremum(function, tuple(probes), None, "propagate")).dtype
-    # A mask is one operand more for all that has to do with shapes and chunks.
-    arrays += mask
-    shapes = [_probe_shape(x) for x in arrays if isinstance(x, da.Array | np.ndarray)]
-    unknown = _unknown(function, arrays, builtins.max(map(len, shapes)))
-    rank = len(elementwise.broadcast_shape(function, shapes))
-    whole = range(rank)
-    places = [tuple(whole)[rank - x.ndim :] if isinstance(x, da.Array | np.ndarray) else None for x in arrays]
-    kernel = partial(_compare, function, nan_policy, unknown, bool(mask))
-    pairs = (part for pair in zip(arrays, places, strict=True) for part in pair)
-    options = {"token": f"extremum-{function}", "dtype": dtype, "meta": _meta(rank, dtype)}
-    return da.blockwise(kernel, tuple(whole), *pairs, **options)
 
 
 def _operand(function: str, x: Any) -> Any:
