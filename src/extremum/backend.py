@@ -67,15 +67,12 @@ __all__ = [
     "run_node",
     "supports_device",
 ]
+__dir__ = __all__.copy
 
 ENGINES = ("onnxruntime", "reference")
 """Who can run operators that are not this package's."""
 _Outputs = Sequence[tuple[tuple[int, ...], np.dtype[Any], str]]
 """Sizes and type of each output of a node, and what an error calls it."""
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
 
 
 class PreparedModel(BackendRep):

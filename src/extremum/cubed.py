@@ -27,11 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["argmax", "argmin"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
+__dir__ = __all__.copy
 
 _TEXT = """Index of the {superlative} element of a cubed array over any set of axes; the result is lazy.
 

@@ -51,11 +51,7 @@ if TYPE_CHECKING:
     from extremum.signatures import Axes, Axis, HardmaxOptions, No, TopKOptions, Yes
 
 __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "run", "top_k"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
+__dir__ = __all__.copy
 
 _TEXT = """{what} of a Dask array; the result is lazy.
 

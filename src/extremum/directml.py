@@ -70,11 +70,7 @@ __all__ = [
     "feature_level_required",
     "lower",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
+__dir__ = __all__.copy
 
 # Descriptions: which exist at all.
 
@@ -849,10 +845,8 @@ class Operator:
         array([1, 0])
         """
         try:
-            buffers = _exactly("inputs", inputs, len(self._inputs))
-            sources = list(map(_Binding.view, self._inputs, buffers))
-            written = _exactly("outputs", outputs, len(self._outputs))
-            targets = list(map(_Binding.view, self._outputs, written, repeat(True)))
+            sources = _views("inputs", inputs, self._inputs)
+            targets = _views("outputs", outputs, self._outputs, written=True)
             for target in targets:
                 for source in sources:
                     if np.may_share_memory(source, target):
@@ -873,12 +867,12 @@ class Operator:
             raise InputError("the output lies partly on an input", remedy=remedy)
 
 
-def _exactly(what: str, buffers: Sequence[Any], count: int) -> Sequence[Any]:
+def _views(what: str, buffers: Any, bindings: Sequence[_Binding], *, written: bool = False) -> list[NDArray[Any]]:
     if not isinstance(buffers, list | tuple):
         raise InputError(f"{what} is neither a list nor a tuple", given=type(buffers).__name__)
-    if len(buffers) != count:
+    if len(buffers) != (count := len(bindings)):
         raise InputError(f"{what} takes {count} buffer{'s' * (count != 1)}, not {len(buffers)}")
-    return buffers
+    return [binding.view(buffer, written) for binding, buffer in zip(bindings, buffers, strict=True)]
 
 
 def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | str = FeatureLevel.FL_6_4) -> Operator:

@@ -31,10 +31,7 @@ __all__ = [
     "first_line",
     "said",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
 
 
 class ExtremumError(Exception):

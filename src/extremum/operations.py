@@ -18,10 +18,7 @@ from extremum import _native
 from extremum.errors import ArgumentError
 
 __all__ = ["ArgReduce", "Extremum", "OneHot", "Operation", "Order", "Reduce", "Tie", "TopK", "results"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
 
 
 class Order(enum.Enum):

@@ -42,11 +42,7 @@ if TYPE_CHECKING:
     from extremum.signatures import No, Yes
 
 __all__ = ["argmax", "argmin", "hardmax", "idxmax", "idxmin", "max", "maximum", "min", "minimum", "minmax", "top_k"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
+__dir__ = __all__.copy
 
 X = TypeVar("X", xr.DataArray, xr.Dataset)
 

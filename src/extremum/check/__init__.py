@@ -42,10 +42,7 @@ __all__ = [
     "find",
     "matching",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
 
 
 def check(

@@ -180,15 +180,15 @@ def _values(elements: NDArray[Any]) -> Iterator[str]:
 
 FORMATS = {"text": _text, "json": _json, "cpp": _cpp, "dxdispatch": _dxdispatch}
 """What writes a lowered model, by the name of the format."""
-_LEVELS = {str(level): level for level in directml.FeatureLevel}
+_LEVELS = list(map(str, directml.FeatureLevel))
 
 
 @click.command(cls=Command)
 @click.argument("model", type=PATH)
 @click.option(
     "--feature-level",
-    type=click.Choice(list(_LEVELS)),
-    default=list(_LEVELS)[-1],
+    type=click.Choice(_LEVELS),
+    default=_LEVELS[-1],
     show_default=True,
     metavar="LEVEL",
     help="Highest feature level to use, such as 4_1.",
@@ -210,7 +210,7 @@ def lower(model: Path, feature_level: str, sizes: tuple[str, ...], out: Path | N
     """
     if out is not None:
         require_free(out)
-    lowered = directml.lower(model, _LEVELS[feature_level], sizes=parse_sizes(sizes))
+    lowered = directml.lower(model, feature_level, sizes=parse_sizes(sizes))
     pieces = FORMATS[form or "text"](lowered)
     if out is None:
         for piece in pieces:

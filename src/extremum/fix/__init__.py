@@ -45,10 +45,7 @@ from extremum.spec import OPERATORS, Family, OperatorVersion
 from extremum.tensors import TensorType, require_memory
 
 __all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
 
 
 def fix(

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from extremum.onnxruntime.library import InferenceSession
 
 __all__ = ["Change", "Conversion", "InferenceSession", "convert", "library_path"]
+__dir__ = __all__.copy
 
 DOMAIN = "ai.extremum"
 """The domain of the custom operators; its version is 1."""
@@ -65,10 +66,6 @@ _OPERATORS: Mapping[Family, tuple[str, str | None]] = {
     Family.TOP: ("TopK", None),
 }
 """The operator and its order."""
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:
@@ -245,7 +242,13 @@ def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVers
         if site.schema is None:
             continue
         try:
-            _check(site, site.schema)
+            attributes = {**nodes_of.left_open(site.node, site.schema), **site.attributes}
+            for name in (each.name for each in site.node.attribute if each.name not in site.attributes):
+                # Its value comes with the call of the function: any will do, but the version has to have the attribute.
+                attribute = site.schema.attribute(name)
+                if attribute is None or attribute.default is not None:
+                    attributes[name] = attribute and attribute.default
+            nodes_of.resolve(site.schema, attributes, site.names, site.inputs)
         except ExtremumError as error:
             raise error.with_context(where=site.where) from None
         if selection == "unsupported":
@@ -256,16 +259,6 @@ def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVers
                 continue
         schemas[site.path] = site.schema
     return schemas
-
-
-def _check(site: Site, schema: OperatorVersion) -> None:
-    attributes = {**nodes_of.left_open(site.node, schema), **site.attributes}
-    for name in (each.name for each in site.node.attribute if each.name not in site.attributes):
-        # Its value comes with the call of the function: any will do, but the version has to have the attribute.
-        attribute = schema.attribute(name)
-        if attribute is None or attribute.default is not None:
-            attributes[name] = attribute and attribute.default
-    nodes_of.resolve(schema, attributes, site.names, site.inputs)
 
 
 @functools.cache
@@ -309,14 +302,18 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
     node.input.extend(present)
 
 
-# Calls of functions that hold custom operators. ONNX Runtime infers the types in a function without the types of custom
-# operators. So the graph of a call declares the types of its outputs. A function cannot declare types, so that a
-# function that another one calls is inlined there.
+# Calls of functions that hold custom operators, or call one that does. ONNX Runtime infers the types in a function
+# without the types of custom operators. So the graph of a call declares the types of its outputs. A function cannot
+# declare types, so that a function that another one calls is inlined there.
 
 
 def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], converted: Collection[str]) -> onnx.ModelProto:
     """Return the model with declared types for calls of functions that hold the converted nodes."""
-    holders = _holders(model, converted) if model.functions else set()
+    paths = {path.partition(".")[0] for path in converted}
+    holders = {key(each) for index, each in enumerate(model.functions) if f"functions[{index}]" in paths}
+    for function in callees_first(model.functions):
+        if not holders.isdisjoint(_calls(function)):
+            holders.add(key(function))
     if not holders:
         return model
     elements = {
@@ -336,16 +333,6 @@ def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], converted: Col
         with contextlib.suppress(RuntimeError):
             return onnx.inliner.inline_selected_functions(model, [(domain, name) for domain, name, _ in sorted(inner)])
     return model
-
-
-def _holders(model: onnx.ModelProto, converted: Collection[str]) -> set[Key]:
-    """Return the functions that hold converted nodes or call one that does."""
-    paths = {path.partition(".")[0] for path in converted}
-    found = {key(each) for index, each in enumerate(model.functions) if f"functions[{index}]" in paths}
-    for function in callees_first(model.functions):
-        if not found.isdisjoint(_calls(function)):
-            found.add(key(function))
-    return found
 
 
 def _calls(function: onnx.FunctionProto) -> Iterator[Key]:

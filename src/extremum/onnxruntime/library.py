@@ -38,8 +38,6 @@ if Version(onnxruntime.__version__) < OLDEST:
 
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 """The option of a session that names the folder of weights."""
-_NO_FOLDER = str(Path(os.devnull, "nowhere"))
-"""A folder that no file system has."""
 _BFLOAT16, _BFLOAT16_TENSOR = onnx.TensorProto.BFLOAT16, "tensor(bfloat16)"
 
 
@@ -156,8 +154,8 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
                 if not own and not has_options:
                     reason = "the model has weights in other files, and came without a folder"
                     raise ModelError(reason, remedy="give the file of the model")
-                # For bytes onnxruntime would look in the current folder.
-                folder = own or _NO_FOLDER
+                # For bytes onnxruntime would look in the current folder; no file system has this one.
+                folder = own or str(Path(os.devnull, "nowhere"))
             if self.conversion.modified:
                 path_or_bytes = self.conversion.model.SerializeToString()
         if folder != before:

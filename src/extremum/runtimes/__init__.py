@@ -30,11 +30,7 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.runtimes", error) from None
 
 __all__ = ["Feeds", "Run", "Runtime", "add_file", "files", "find", "installed", "known", "shown"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
+__dir__ = __all__.copy
 
 _GROUP = "extremum.runtimes"
 # The adapters that are files, by the name of their runtimes before the colon.
