@@ -165,8 +165,7 @@ class Pieces:
 
     def _whole_of(self, part: Part) -> NDArray[Any]:
         """Return an array in the shape of the whole, with the lengths of a part where they are unknown (NaN)."""
-        own = part[0][0].shape
-        lengths = [own[axis] if math.isnan(length) else length for axis, length in enumerate(self.shape)]
+        lengths = [part[0][0].shape[axis] if math.isnan(length) else length for axis, length in enumerate(self.shape)]
         return np.broadcast_to(np.zeros((), self.dtype), lengths)
 
     def _in_the_whole(self, indices: Any, shape: tuple[int, ...], offset: tuple[int, ...]) -> NDArray[Any]:
@@ -201,10 +200,8 @@ class Pieces:
             blocks.append(self._best(largest, np.stack([each[block] for each in values]), stacked))
         # (One block is not copied.)
         join = np.concatenate if blocks[1:] else operator.itemgetter(0)
-        best, found = (
-            join([each for each, _ in blocks]),
-            None if indices is None else join([each for _, each in blocks]),
-        )
+        best = join([each for each, _ in blocks])
+        found = None if indices is None else join([each for _, each in blocks])
         return best.reshape(shape), None if found is None else found.reshape(shape)
 
     def _best(self, largest: bool, values: NDArray[Any], indices: NDArray[Any] | None) -> tuple[Any, Any]:

@@ -64,8 +64,7 @@ def parse_sizes(texts: Iterable[str]) -> dict[str, int]:
     for name, size in sizes.items():
         # Compare the digits first: Python converts no text of thousands of them.
         if len(size) > len(str(_LARGEST_SIZE)) or int(size) > _LARGEST_SIZE:
-            reason = f"the size of dimension {name!r} is too large"
-            raise InputError(reason, given=size, remedy="a size is below 2**63")
+            raise InputError(f"the size of dimension {name!r} is too large", given=size, remedy="a size is below 2**63")
     return {name: int(size) for name, size in sizes.items()}
 
 
@@ -85,7 +84,6 @@ def gather(
     inputs = {each.name: each for each in declared}
     _refuse_unknown("input", files, inputs)
     _refuse_unknown("symbolic dimension", sizes, sorted(set().union(*(each.symbols() for each in inputs.values()))))
-
     arrays = {name: read_array(files[name], each.dtype) for name, each in inputs.items() if name in files}
     origin = dict.fromkeys(sizes, "as set")
     known_sizes = dict(sizes)
@@ -144,10 +142,9 @@ class Drawing:
         # Strings are an object dtype, and only numbers can be drawn.
         if dtype is None or declared.shape is None or dtype.kind == "O":
             is_open = dtype is not None and declared.shape is None
-            reason = "its rank is open" if is_open else "it is no tensor of numbers"
-            raise InputError(
-                f"input {name!r} cannot be drawn at random: {reason}", remedy=f"pass it with -i {name}=file"
-            )
+            why = "its rank is open" if is_open else "it is no tensor of numbers"
+            reason = f"input {name!r} cannot be drawn at random: {why}"
+            raise InputError(reason, remedy=f"pass it with -i {name}=file")
         for size in declared.shape:
             if isinstance(size, str) and size not in sizes:
                 raise InputError(f"dimension {size!r} of input {name!r} has no size", remedy=f"set it: --set {size}=8")

@@ -56,15 +56,13 @@ def with_paths(body: Iterable[onnx.NodeProto], prefix: str) -> Iterator[tuple[st
 def bodies(model: onnx.ModelProto) -> Iterator[tuple[Importer, str, onnx.GraphProto | onnx.FunctionProto]]:
     """Yield the graph and the functions of a model, each after its path and who imports the versions of operators."""
     yield model, "graph", model.graph
-    for index, function in enumerate(model.functions):
-        yield function, f"functions[{index}]", function
+    yield from ((function, f"functions[{index}]", function) for index, function in enumerate(model.functions))
 
 
 def everywhere(model: onnx.ModelProto) -> Iterator[tuple[Importer, str, onnx.NodeProto]]:
     """Yield every node of a model after its path and who imports the version of its operator."""
     for importer, prefix, body in bodies(model):
-        for place, node in with_paths(body.node, prefix):
-            yield importer, place, node
+        yield from ((importer, place, node) for place, node in with_paths(body.node, prefix))
 
 
 def version(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersion | None:
@@ -192,9 +190,8 @@ def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelPro
         [onnx.helper.make_empty_tensor_value_info(name) for name in outputs],
         lists,
     )
-    imports = [onnx.helper.make_opsetid("", opset)]
     # A fixed version of the format: onnx itself knows one only for published opsets.
-    return onnx.helper.make_model(graph, opset_imports=imports, ir_version=8)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8)
 
 
 def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.FunctionProto]:

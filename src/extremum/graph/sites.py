@@ -76,12 +76,10 @@ class Site:
     @cached_property
     def inputs(self) -> list[TensorType]:
         """What is known of each input."""
-        # Where the values of some attributes come with the call of the function, what does not depend on them
-        # can be checked, shapes cannot: they are unknown then.
         known = [self.types.get(name, TensorType()) for name in self.names]
-        if len(self.attributes) < len(self.node.attribute):
-            return [TensorType(tensor.element) for tensor in known]
-        return known
+        # Where the values of some attributes come with the call of the function, shapes cannot be checked.
+        is_whole = len(self.attributes) == len(self.node.attribute)
+        return known if is_whole else [TensorType(tensor.element) for tensor in known]
 
     @cached_property
     def operands(self) -> list[TensorType]:
@@ -92,8 +90,7 @@ class Site:
     def values(self) -> dict[str, Any]:
         """The attributes that the node states itself, and those that come as inputs."""
         assert self.schema is not None
-        left_open = nodes.left_open(self.node, self.schema)
-        return {**left_open, **self.attributes, **input_values(self.schema, self.inputs)}
+        return {**nodes.left_open(self.node, self.schema), **self.attributes, **input_values(self.schema, self.inputs)}
 
     @cached_property
     def accepted(self) -> Attributes:
@@ -185,8 +182,7 @@ def _walk(
             yield from _walk(entry.call, graph, inferred, inferred)
             continue
         node = body.in_place(entry.node) if calls is None else entry.node
-        place = nodes.path(body.path, index)
-        site = Site(node, place, body.opsets, types, declared, entry.call is not None, results)
+        site = Site(node, nodes.path(body.path, index), body.opsets, types, declared, entry.call is not None, results)
         if entry.call is not None and calls is not None:
             given = tuple(types.get(name, TensorType()) for name in node.input)
             calls.setdefault(key(node), {}).setdefault(given, (entry.call, graph, inferred))

@@ -162,8 +162,7 @@ def dense(sparse: onnx.SparseTensorProto) -> onnx.TensorProto:
     if ((indices < 0) | (indices >= limits)).any():
         raise wrong_tensor(name, "indices out of range")
     result = np.zeros(sizes, values.dtype)
-    places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, sizes)
-    result[places] = values
+    result[tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, sizes)] = values
     return onnx.numpy_helper.from_array(result, name)
 
 
@@ -265,8 +264,7 @@ def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
         number, sizes = value.type.tensor_type.elem_type, declared_type(value.type).shape
         dtype = onnx.helper.tensor_dtype_to_np_dtype(number) if number in _NAMES else None
         named = (f"{value.name}.{axis}" if size is None else size for axis, size in enumerate(sizes or ()))
-        shape = None if sizes is None else tuple(named)
-        found.append(DeclaredInput(value.name, dtype, shape, value.name in optional))
+        found.append(DeclaredInput(value.name, dtype, None if sizes is None else tuple(named), value.name in optional))
     return tuple(found)
 
 

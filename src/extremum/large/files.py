@@ -111,9 +111,8 @@ class _ZarrSource(Source):
             return np.asarray(self._array[place])
         except (OSError, RuntimeError, ValueError) as error:
             # The decompressors have no class of their own for damaged chunks.
-            where = ", ".join(f"{each.start}:{each.stop}" for each in place)
-            reason, given = f"{self.path!r} is damaged: a chunk cannot be read", f"elements {where}: {error}"
-            raise InputError(reason, given=given) from None
+            where = f"elements {', '.join(f'{each.start}:{each.stop}' for each in place)}"
+            raise InputError(f"{self.path!r} is damaged: a chunk cannot be read", given=f"{where}: {error}") from None
 
 
 class _NetcdfSource(Source):
@@ -281,8 +280,7 @@ def _write_zarr(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], zarr_f
     # Chunks of about 16 MB, whole along the last axes.
     chunks = [max(1, length) for length in shape]
     for axis, length in enumerate(chunks):
-        rest = math.prod(chunks[axis + 1 :]) * dtype.itemsize
-        chunks[axis] = max(1, min(length, (16 << 20) // max(rest, 1)))
+        chunks[axis] = max(1, min(length, (16 << 20) // max(math.prod(chunks[axis + 1 :]) * dtype.itemsize, 1)))
         if chunks[axis] > 1:
             break
     try:

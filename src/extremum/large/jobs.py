@@ -165,14 +165,9 @@ class _Hardmax(_Reduced):
         whole = [self.shape[axis] if axis in axes else each.stop - each.start for axis, each in enumerate(piece.place)]
         sizes = lengths(whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), self._memory // 2)
         for place in places(whole, sizes):
-            block = ones(
-                indices[tuple(slice(None) if axis in axes else each for axis, each in enumerate(place))],
-                axes,
-                self.shape,
-                tuple(each.start if axis in axes else 0 for axis, each in enumerate(place)),
-                tuple(each.stop - each.start for each in place),
-                *self.dtypes,
-            )
+            own = indices[tuple(slice(None) if axis in axes else each for axis, each in enumerate(place))]
+            start = tuple(each.start if axis in axes else 0 for axis, each in enumerate(place))
+            block = ones(own, axes, self.shape, start, tuple(each.stop - each.start for each in place), *self.dtypes)
             yield tuple(slice(b + each.start, b + each.stop) for b, each in zip(base, place, strict=True)), (block,)
 
 
@@ -182,8 +177,7 @@ class _Elementwise(Job):
     def __init__(self, function: str, sources: Sequence[Source], nan_policy: Any, memory: int) -> None:
         self.sources = sources
         self._compare = partial(getattr(ex, function), nan_policy=nan_policy)
-        probes = [np.ones((1,) * len(each.shape), each.dtype) for each in sources]
-        self.dtypes = (self._compare(*probes).dtype,)
+        self.dtypes = (self._compare(*(np.ones((1,) * len(each.shape), each.dtype) for each in sources)).dtype,)
         self.shape = broadcast_shape(function, [each.shape for each in sources])
         # The operand with the largest granules decides how all are cut.
         whole = [each for each in sources if each.shape == self.shape]
@@ -244,26 +238,23 @@ class _Modelled(Job):
         if len(found) != 1:
             names = ", ".join(each.name for each in found)
             raise ModelError(f"the model has {len(found)} outputs", remedy=f"name one with --output-name: {names}")
-        (self._output,) = found
-        self.dtypes = (self._output.dtype,)
-        if self._output.dtype.hasobject:
-            raise ArgumentError(
-                f"output {self._output.name!r} is text, and a large file needs elements of a known size",
-                remedy="choose an output of numbers with --output-name, or write the text with extremum run",
-            )
-        self.shape = tuple(
-            count if each == self._output.batch else length for each, length in enumerate(self._output.shape)
-        )
+        self._output = result = found[0]
+        self.dtypes = (result.dtype,)
+        if result.dtype.hasobject:
+            reason = f"output {result.name!r} is text, and a large file needs elements of a known size"
+            remedy = "choose an output of numbers with --output-name, or write the text with extremum run"
+            raise ArgumentError(reason, remedy=remedy)
+        self.shape = tuple(count if each == result.batch else length for each, length in enumerate(result.shape))
         # Of the labels of the source, only the dimension of the entries stays.
-        axes = [axis if each == self._output.batch else None for each in range(len(self.shape))]
-        labels = Labels.of(source, axes, self.shape, self._output.name)
-        self.labels = replace(labels, name=self._output.name.replace("/", "_"), attrs={})
+        axes = [axis if each == result.batch else None for each in range(len(self.shape))]
+        labels = Labels.of(source, axes, self.shape, result.name)
+        self.labels = replace(labels, name=result.name.replace("/", "_"), attrs={})
         granule = list(source.shape)
         granule[axis] = self._batch or source.granule[axis]
         entry = source.dtype.itemsize * _WITHIN
         sizes = lengths(source.shape, granule, [axis], lambda s: math.prod(s) * entry, memory // 2)
         whole = [slice(0, length) for length in self.shape]
-        before, after = tuple(whole[: self._output.batch]), tuple(whole[self._output.batch + 1 :])
+        before, after = tuple(whole[: result.batch]), tuple(whole[result.batch + 1 :])
         self.pieces = [Piece((*before, place[axis], *after), ((place,),)) for place in places(source.shape, sizes)]
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
@@ -297,15 +288,11 @@ def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = 
         return _Modelled(operation, sources[0], 0 if axis is None else axis, options["output_name"], memory)
     is_hardmax, values, largest = operation == "hardmax", operation in ("max", "min", "minmax"), ENDS[operation]
     keepdims, default = options.get("keepdims", False) or is_hardmax, -1 if is_hardmax else options.get("default")
-    call = Pieces.plan(
-        Reduction(operation, largest, axis, keepdims, options.get("last", False), nan_policy),
-        sources[0].shape,
-        sources[0].dtype,
-        values=values,
-        index=np.dtype(options.get("dtype", np.int64)) if not values or options.get("index") else None,
-        defaults=None if default is None else (default,) * len(largest),
-    )
-    return (_Hardmax if is_hardmax else _Reduced)(sources[0], call, memory)
+    call = Reduction(operation, largest, axis, keepdims, options.get("last", False), nan_policy)
+    index = np.dtype(options.get("dtype", np.int64)) if not values or options.get("index") else None
+    defaults = None if default is None else (default,) * len(largest)
+    pieces = Pieces.plan(call, sources[0].shape, sources[0].dtype, values=values, index=index, defaults=defaults)
+    return (_Hardmax if is_hardmax else _Reduced)(sources[0], pieces, memory)
 
 
 def steps(job: Job) -> Iterator[Step]:

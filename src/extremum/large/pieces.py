@@ -54,11 +54,9 @@ def lengths(
     smallest = [min(piece, length) for piece, length in zip(granule, shape, strict=True)]
     if (least := cost(smallest)) > limit:
         piece = " x ".join(map(str, smallest))
-        raise MemoryLimitError(
-            "one piece of the file does not fit the memory limit",
-            given=f"a limit of {limit:,} bytes; {piece} elements and their results take {least:,}",
-            remedy="raise --memory, or write the file in smaller chunks",
-        )
+        given = f"a limit of {limit:,} bytes; {piece} elements and their results take {least:,}"
+        remedy = "raise --memory, or write the file in smaller chunks"
+        raise MemoryLimitError("one piece of the file does not fit the memory limit", given=given, remedy=remedy)
     budget = min(limit, max(ENOUGH, least))
     sizes = list(shape)
     outer = [axis for axis in order if axis not in reduced]
