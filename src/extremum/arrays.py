@@ -173,10 +173,12 @@ def _through_protocols(x: Any) -> NDArray[Any]:
         # (The producer cannot export this type, layout or device: bfloat16 is the usual case.)
         with suppress(AttributeError, BufferError, RuntimeError, TypeError, ValueError):
             return np.from_dlpack(x)
-    # (NumPy's word for rows of different lengths.)
-    with suppress(ValueError):
+    try:
         # A subclass that `__array__` returns is wanted as it is: it may have a mask.
         return np.asanyarray(x)
+    except ValueError:
+        # NumPy's word for rows of different lengths. (`suppress` would be a twentieth of a call with a list.)
+        pass
     try:
         return np.asarray(x, dtype=object)
     except ValueError as error:
