@@ -395,13 +395,7 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
 def _names(coord: xr.DataArray) -> Any:
     """Return the labels as a NumPy array; labels of pandas' own types become objects, which keep their time zone."""
     is_plain = isinstance(coord.dtype, np.dtype) and coord.dtype.kind != "O"
-    if is_plain or coord.name not in coord.indexes:
-        return coord.values
-    labels = coord.to_index()
-    names = np.empty(len(labels), object)
-    for at, label in enumerate(labels):
-        names[at] = label
-    return names
+    return coord.values if is_plain or coord.name not in coord.indexes else coord.to_index().to_numpy(object)
 
 
 def _require_exact(function: str, coord: xr.DataArray, fill_value: Any, dtype: np.dtype[Any]) -> None:
