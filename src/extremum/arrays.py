@@ -105,21 +105,16 @@ def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]
     except OverflowError:
         fits = False
     if not fits:
-        raise ArgumentError(
-            f"the number {number} does not fit {dtype}",
-            given=f"{number} beside arrays of {dtype}",
-            remedy="convert the arrays to a wider type, or pass a number within its range",
-        )
+        reason = f"the number {number} does not fit {dtype}"
+        remedy = "convert the arrays to a wider type, or pass a number within its range"
+        raise ArgumentError(reason, given=f"{number} beside arrays of {dtype}", remedy=remedy)
     return np.asarray(number, dtype)
 
 
 def refuse_device(x: object, device: object) -> None:
     """Refuse an array whose elements are not in this computer's own memory."""
-    raise ElementTypeError(
-        f"the elements are on the device {device}, and are compared on the CPU here",
-        given=class_name(x),
-        remedy="copy the array to the CPU first",
-    )
+    reason = f"the elements are on the device {device}, and are compared on the CPU here"
+    raise ElementTypeError(reason, given=class_name(x), remedy="copy the array to the CPU first")
 
 
 def _objects(array: NDArray[Any]) -> tuple[str, str]:
@@ -138,21 +133,16 @@ def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:
         if isinstance(each, Sequence):
             _require_exact(each, dtype)
         elif isinstance(each, np.generic | np.ndarray) and (lost := first_lost(np.asarray(each), dtype)) is not None:
-            raise ArgumentError(
-                f"the time {lost} does not fit {dtype}, the common type of the elements",
-                remedy="convert the elements to a coarser unit first",
-            )
+            reason = f"the time {lost} does not fit {dtype}, the common type of the elements"
+            raise ArgumentError(reason, remedy="convert the elements to a coarser unit first")
 
 
 def refuse_own_rules(x: object) -> None:
     """Refuse an array whose class has arithmetic of its own, such as units: plain elements would lose them."""
     cls = type(x)
     if issubclass(cls, np.ndarray) and cls.__array_ufunc__ is not np.ndarray.__array_ufunc__:
-        raise ElementTypeError(
-            f"{cls.__qualname__} has rules of its own for its elements, which would be lost",
-            given=class_name(x),
-            remedy="pass the plain elements, x.view(numpy.ndarray)",
-        )
+        reason = f"{cls.__qualname__} has rules of its own for its elements, which would be lost"
+        raise ElementTypeError(reason, given=class_name(x), remedy="pass the plain elements, x.view(numpy.ndarray)")
 
 
 def _through_protocols(x: Any) -> NDArray[Any]:

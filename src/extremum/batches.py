@@ -39,18 +39,15 @@ def outputs(
     """Find out what the outputs of a model are like, or one, whose input comes in batches of these sizes."""
     inputs = [each for each in declared_inputs(prepared.loaded.proto) if not each.optional]
     if len(inputs) != 1:
-        raise ModelError(
-            f"run: the model has {len(inputs)} inputs", remedy="pass a model with one input; make the others constants"
-        )
+        reason = f"run: the model has {len(inputs)} inputs"
+        raise ModelError(reason, remedy="pass a model with one input; make the others constants")
     declared = inputs[0].shape
     own = declared[axis] if declared is not None and len(declared) == len(shape) else None
     # An unknown size (NaN) is checked when the model runs.
     if isinstance(own, int) and not {size for size in sizes if size == size} <= {own}:
-        raise ArgumentError(
-            f"run: the model takes {own} entries at a time, and the chunks along axis {axis} have others",
-            given=f"chunks of {', '.join(map(str, sorted(set(sizes))[:5]))}",
-            remedy=f"cut the array into chunks of {own}, or make that dimension of the model symbolic",
-        )
+        reason = f"run: the model takes {own} entries at a time, and the chunks along axis {axis} have others"
+        remedy = f"cut the array into chunks of {own}, or make that dimension of the model symbolic"
+        raise ArgumentError(reason, given=f"chunks of {', '.join(map(str, sorted(set(sizes))[:5]))}", remedy=remedy)
     names = [output.name for output in prepared.loaded.proto.graph.output]
     if only not in (None, *names):
         raise ArgumentError(f"run: the model has no output {only!r}", remedy=f"name one of {', '.join(names)}")
@@ -70,11 +67,8 @@ def outputs(
 
 def _grown(number: int, name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ...]) -> Output:
     if not isinstance(found[0], np.ndarray | np.generic):
-        raise ArgumentError(
-            f"run: output {name!r} is no tensor",
-            given=f"a {type(found[0]).__name__}",
-            remedy="name an output that is a tensor, or pass a model that has no others",
-        )
+        remedy = "name an output that is a tensor, or pass a model that has no others"
+        raise ArgumentError(f"run: output {name!r} is no tensor", given=f"a {type(found[0]).__name__}", remedy=remedy)
     shapes = [np.shape(each) for each in found]
     axes = [each for each, lengths in enumerate(zip(*shapes, strict=False)) if list(lengths) == sizes]
     if not sizes[1:]:

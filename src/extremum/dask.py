@@ -311,9 +311,8 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
         reductions.require_policy(name, nan_policy)
         chunked = [x for x in arrays if isinstance(x, da.Array)]
         if not chunked:
-            raise ArgumentTypeError(
-                f"{name}: no operand is an array of Dask's", remedy=f"call extremum.{name}, or pass one"
-            )
+            reason = f"{name}: no operand is an array of Dask's"
+            raise ArgumentTypeError(reason, remedy=f"call extremum.{name}, or pass one")
         for x in chunked:
             _require_chunked(name, x, out)
         operands = [_operand(name, x) for x in arrays]
@@ -385,15 +384,11 @@ def share() -> Iterator[None]:
 
 def _require_chunked(function: str, x: Any, out: Any = None) -> None:
     if not isinstance(x, da.Array):
-        raise ArgumentTypeError(
-            f"{function}: {class_name(x)} is no array of Dask's",
-            remedy=f"pass dask.array.from_array(x, chunks=...), or call extremum.{function}",
-        )
+        remedy = f"pass dask.array.from_array(x, chunks=...), or call extremum.{function}"
+        raise ArgumentTypeError(f"{function}: {class_name(x)} is no array of Dask's", remedy=remedy)
     if out is not None:
-        raise ArgumentError(
-            f"{function}: a result that is computed later is written to no array now",
-            remedy="leave out away, and pass the result to dask.array.store",
-        )
+        reason = f"{function}: a result that is computed later is written to no array now"
+        raise ArgumentError(reason, remedy="leave out away, and pass the result to dask.array.store")
 
 
 def _unknown_axes(x: Any) -> tuple[int, ...]:
@@ -404,11 +399,9 @@ def _require_known(function: str, x: Any, axes: Iterable[int] | None = None) -> 
     """Refuse chunks of unknown size along some axes, or any: an index counts from where its chunk starts."""
     for axis in _unknown_axes(x):
         if axes is None or axis in axes:
-            raise ArgumentError(
-                f"{function}: the sizes of the chunks along axis {axis} are not known",
-                given=f"dask array of {x.dtype} with {x.numblocks} chunks",
-                remedy="call x.compute_chunk_sizes() first",
-            )
+            reason = f"{function}: the sizes of the chunks along axis {axis} are not known"
+            given = f"dask array of {x.dtype} with {x.numblocks} chunks"
+            raise ArgumentError(reason, given=given, remedy="call x.compute_chunk_sizes() first")
 
 
 def _probe_shape(x: Any) -> tuple[int, ...]:
@@ -440,10 +433,8 @@ def _require_equal(function: str, unknown: dict[int, list[int]], blocks: Sequenc
         lengths = [blocks[at].shape[axis - rank] for at in sharing]
         if len(set(lengths)) > 1:
             words = " and ".join(map(str, lengths))
-            raise ArgumentError(
-                f"{function}: chunks of unknown size that meet along axis {axis} have {words} elements",
-                remedy="call compute_chunk_sizes() of each array first",
-            )
+            reason = f"{function}: chunks of unknown size that meet along axis {axis} have {words} elements"
+            raise ArgumentError(reason, remedy="call compute_chunk_sizes() of each array first")
 
 
 _WIDTH = 16
@@ -663,10 +654,8 @@ def _along(array: Any, axis: int) -> int:
     number %= rank
     for other, count in enumerate(array.numblocks):
         if other != number and count > 1:
-            raise ArgumentError(
-                f"run: axis {other} is cut into {count} chunks, and a model takes whole entries",
-                remedy=f"pass x.rechunk({{{other}: -1}}), or axis={other}",
-            )
+            reason = f"run: axis {other} is cut into {count} chunks, and a model takes whole entries"
+            raise ArgumentError(reason, remedy=f"pass x.rechunk({{{other}: -1}}), or axis={other}")
     return number
 
 

@@ -56,6 +56,5 @@ def from_name(name: str) -> ElementType:
     """Return the element type called ``name`` in NumPy or ml_dtypes: a dtype's name, whatever its byte order."""
     if name in _BY_NAME:
         return _BY_NAME[name]
-    raise ElementTypeError(
-        f"{name} is not an element type that can be compared here", remedy=f"use one of {', '.join(_BY_NAME)}"
-    )
+    reason = f"{name} is not an element type that can be compared here"
+    raise ElementTypeError(reason, remedy=f"use one of {', '.join(_BY_NAME)}")

@@ -60,10 +60,8 @@ class Operand:
     def require_no_zone(self, out: Any) -> None:
         """Refuse to write instants into an array that cannot say in which zone they are."""
         if out is not None and self.zone:
-            raise ArgumentError(
-                f"out is NumPy's and has no time zone, and the elements are in the zone {self.zone}",
-                remedy="leave out away, or convert the elements to UTC without a zone first",
-            )
+            reason = f"out is NumPy's and has no time zone, and the elements are in the zone {self.zone}"
+            raise ArgumentError(reason, remedy="leave out away, or convert the elements to UTC without a zone first")
 
     @property
     def missing(self) -> int:
@@ -104,9 +102,8 @@ def frontend(function: str, *values: Any) -> Any:
     module = load_module(name := min(names, key=_ORDER.index))
     own = getattr(module, "BY_AXIS", vars(module)).get(function)
     if own is None:
-        raise ArgumentTypeError(
-            f"{function}: {name} has {' and '.join(module.__all__)} only", remedy="compute the array first: x.compute()"
-        )
+        reason = f"{function}: {name} has {' and '.join(module.__all__)} only"
+        raise ArgumentTypeError(reason, remedy="compute the array first: x.compute()")
     return own
 
 
@@ -144,17 +141,13 @@ def common_library(operands: Sequence[Operand]) -> Operand:
     """Return the operand that says how the result goes back; arrays of two libraries beside NumPy's are refused."""
     libraries = {each.library: each for each in operands if each.library != "numpy"}
     if len(libraries) > 1:
-        raise ArgumentTypeError(
-            f"arrays of {' and of '.join(sorted(libraries))} in one call",
-            remedy="convert them to arrays of one library first",
-        )
+        reason = f"arrays of {' and of '.join(sorted(libraries))} in one call"
+        raise ArgumentTypeError(reason, remedy="convert them to arrays of one library first")
     labelled = [each.labels for each in operands if each.labels]
     for labels in labelled[1:]:
         if len(labels) != len(labelled[0]) or not all(a.equals(b) for a, b in zip(labels, labelled[0], strict=True)):
-            raise ArgumentError(
-                "the operands differ in their labels, and elements are compared by place",
-                remedy="align them first, as x.align(y) does, or pass x.to_numpy()",
-            )
+            reason = "the operands differ in their labels, and elements are compared by place"
+            raise ArgumentError(reason, remedy="align them first, as x.align(y) does, or pass x.to_numpy()")
     return next((each for each in operands if each.labels), next(iter(libraries.values()), operands[0]))
 
 
@@ -172,10 +165,8 @@ def split_table(table: Any) -> Table:
 
 def _refuse_uncomputed(x: Any) -> Operand:
     """Refuse an array that is yet to be computed beside one that is there."""
-    raise ArgumentTypeError(
-        f"an array of {type(x).__module__.partition('.')[0]} is yet to be computed, and this call computes at once",
-        remedy="compute it first: x.compute()",
-    )
+    reason = f"an array of {type(x).__module__.partition('.')[0]} is yet to be computed, and this call computes at once"
+    raise ArgumentTypeError(reason, remedy="compute it first: x.compute()")
 
 
 def _masked(x: Any) -> Operand:
@@ -211,21 +202,16 @@ def _torch_operand(x: Any) -> Operand | None:
             # What cannot be had so is refused, or had in another way.
             pass
     if getattr(x, "is_nested", False):
-        raise ElementTypeError(
-            "a nested tensor has rows of different lengths",
-            given=f"torch.Tensor with layout {x.layout}",
-            remedy="pass torch.nested.to_padded_tensor(x, padding), or each of x.unbind()",
-        )
+        reason = "a nested tensor has rows of different lengths"
+        remedy = "pass torch.nested.to_padded_tensor(x, padding), or each of x.unbind()"
+        raise ElementTypeError(reason, given=f"torch.Tensor with layout {x.layout}", remedy=remedy)
     if not is_plain:
         return None
     if x.device.type != "cpu":
         refuse_device(x, x.device)
     if x.requires_grad:
-        raise ArgumentError(
-            "a tensor that requires its gradient: an index has none, and a value's would be lost",
-            given="torch.Tensor with requires_grad=True",
-            remedy="pass x.detach()",
-        )
+        reason = "a tensor that requires its gradient: an index has none, and a value's would be lost"
+        raise ArgumentError(reason, given="torch.Tensor with requires_grad=True", remedy="pass x.detach()")
     if x.layout is not torch.strided:
         raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
     # A sign or a conjugation to be applied later is a bit of the tensor, which its memory does not show.
@@ -236,11 +222,9 @@ def _torch_operand(x: Any) -> Operand | None:
     except TypeError as error:
         raise ElementTypeError(f"elements of type {x.dtype} have no order here: {error}") from None
     except RuntimeError as error:
-        raise ArgumentTypeError(
-            f"a tensor without elements of its own, as within torch.vmap: {first_line(error)}",
-            given="torch.Tensor",
-            remedy="call it outside of torch.vmap, on the whole tensor and with its axes",
-        ) from None
+        reason = f"a tensor without elements of its own, as within torch.vmap: {first_line(error)}"
+        remedy = "call it outside of torch.vmap, on the whole tensor and with its axes"
+        raise ArgumentTypeError(reason, given="torch.Tensor", remedy=remedy) from None
     array = array.view(load_module("ml_dtypes").bfloat16) if is_bfloat16 else array
     return Operand(array, _torch_tensor, None, False, "torch")
 
@@ -259,11 +243,8 @@ def _jax_operand(x: Any) -> Operand | None:
     if not isinstance(x, jax.Array):
         return None
     if isinstance(x, jax.core.Tracer):
-        raise ArgumentTypeError(
-            "a traced array has no elements yet",
-            given=type(x).__qualname__,
-            remedy="call it outside of jax.jit, or by jax.pure_callback",
-        )
+        remedy = "call it outside of jax.jit, or by jax.pure_callback"
+        raise ArgumentTypeError("a traced array has no elements yet", given=type(x).__qualname__, remedy=remedy)
     for device in x.devices():
         if device.platform != "cpu":
             refuse_device(x, device)
@@ -274,10 +255,8 @@ def _jax_array(result: NDArray[Any], axis_map: AxisMap) -> Any:
     """Return a result as an array of JAX, whose integers have 32 bits unless it was told otherwise."""
     dtype = jax.numpy.asarray(np.zeros((), np.asarray(result).dtype)).dtype
     if dtype != result.dtype and dtype.kind in "iu" and result.size and int(result.max()) > np.iinfo(dtype).max:
-        raise ArgumentError(
-            f"{int(result.max())} does not fit {dtype}, the widest integer JAX has now",
-            remedy="set jax_enable_x64, or pass numpy.asarray(x)",
-        )
+        reason = f"{int(result.max())} does not fit {dtype}, the widest integer JAX has now"
+        raise ArgumentError(reason, remedy="set jax_enable_x64, or pass numpy.asarray(x)")
     return jax.numpy.asarray(result, dtype=dtype)
 
 
@@ -369,11 +348,9 @@ def _pandas_operand(x: Any) -> Operand | None:
         return None
     own, zone = _pandas_plain_type(x.dtype), _pandas_zone(x.dtype)
     if own is None or (own.kind == "O" and not isinstance(x.dtype, np.dtype)):
-        raise ElementTypeError(
-            f"no type of NumPy's stands for elements of type {x.dtype}",
-            given=f"pandas.{type(x).__name__}",
-            remedy="convert them first, as x.astype(type) does",
-        )
+        reason = f"no type of NumPy's stands for elements of type {x.dtype}"
+        given = f"pandas.{type(x).__name__}"
+        raise ElementTypeError(reason, given=given, remedy="convert them first, as x.astype(type) does")
     valid, elements = None, x
     # In an array of NumPy's own type NaN stands for what is missing.
     if not isinstance(x.dtype, np.dtype | pandas.DatetimeTZDtype) and x.dtype.name != own.name:
@@ -446,10 +423,8 @@ def _pandas_plain_type(dtype: Any) -> np.dtype[Any] | None:
 def _polars_operand(x: Any) -> Operand | None:
     if isinstance(x, polars.LazyFrame | polars.Expr):
         lazy = "a LazyFrame" if isinstance(x, polars.LazyFrame) else "an expression"
-        raise ArgumentTypeError(
-            f"{lazy} of Polars has no elements yet, and this call computes at once",
-            remedy="collect first: frame.collect(), or frame.select(expression).collect()",
-        )
+        reason = f"{lazy} of Polars has no elements yet, and this call computes at once"
+        raise ArgumentTypeError(reason, remedy="collect first: frame.collect(), or frame.select(expression).collect()")
     if isinstance(x, polars.DataFrame):
         return _table_operand(_polars_table(x))
     if not isinstance(x, polars.Series):
@@ -478,11 +453,9 @@ def _polars_table(x: Any) -> Table:
     names = x.columns
     for name, dtype in x.schema.items():
         if isinstance(dtype, polars.Array):
-            raise ElementTypeError(
-                f"column {name!r} holds an array in each place, and the columns of a table have one element there",
-                given=f"{name!r}: {dtype}",
-                remedy="pass the column alone, or its elements as columns of their own",
-            )
+            reason = f"column {name!r} holds an array in each place, and the columns of a table have one element there"
+            remedy = "pass the column alone, or its elements as columns of their own"
+            raise ElementTypeError(reason, given=f"{name!r}: {dtype}", remedy=remedy)
 
     frame, labels = partial(_polars_frame, names), (polars.Series(names),)
     # The columns are all in one zone, or else they are refused.
@@ -502,10 +475,8 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
         if zone is None or result.dtype.kind != "M":
             return as_result(result)
         if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
-            raise ArgumentError(
-                f"the instant {result} in UTC has nanoseconds, and Python's datetime has none",
-                remedy="pass keepdims=True, for a result that keeps them",
-            )
+            reason = f"the instant {result} in UTC has nanoseconds, and Python's datetime has none"
+            raise ArgumentError(reason, remedy="pass keepdims=True, for a result that keeps them")
         return as_column(result.reshape(1)).item()
 
     return _column_wrap(names, as_column, as_scalar, _polars_frame)
@@ -549,11 +520,9 @@ def _pyarrow_operand(x: Any) -> Operand | None:
     own, valid = x.type, None
     kinds = ("boolean", "integer", "floating", "null", "date", "timestamp", "duration")
     if not any(getattr(pyarrow.types, f"is_{kind}")(own) for kind in kinds):
-        raise ElementTypeError(
-            f"elements of type {own} have no order here",
-            given=f"pyarrow.{type(x).__name__}",
-            remedy="cast them to a type of numbers or times first, as x.cast(type) does",
-        )
+        reason = f"elements of type {own} have no order here"
+        remedy = "cast them to a type of numbers or times first, as x.cast(type) does"
+        raise ElementTypeError(reason, given=f"pyarrow.{type(x).__name__}", remedy=remedy)
     if x.null_count:
         # What stands for a null is not read.
         valid = x.is_valid().to_numpy(zero_copy_only=False)

@@ -59,9 +59,8 @@ class Reduction:
         is_pair = self.function == "minmax" and isinstance(default, tuple)
         defaults = default if is_pair else (default,) * len(self.largest)
         if len(defaults) != len(self.largest):
-            raise ArgumentError(
-                f"{self.function}: default has {len(defaults)} values", remedy="pass one, or a smallest and a largest"
-            )
+            reason = f"{self.function}: default has {len(defaults)} values"
+            raise ArgumentError(reason, remedy="pass one, or a smallest and a largest")
         return tuple(defaults)
 
     def find(self, x: Operand, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None) -> Ends:
@@ -146,11 +145,9 @@ class Reduction:
         axes = self.axes(array.ndim)
         if defaults is None and any(array.shape[axis] == 0 for axis in axes):
             # There may be no slice that lacks them.
-            raise ArgumentError(
-                f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element",
-                given=_summary(array),
-                remedy="reduce axes that are not empty, or pass a default",
-            )
+            reason = f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element"
+            given = _summary(array)
+            raise ArgumentError(reason, given=given, remedy="reduce axes that are not empty, or pass a default")
         if self.nan_policy == "raise":
             found = nan(ends[0].values)
             if empty is not None:
@@ -159,11 +156,8 @@ class Reduction:
             self.refuse_nan(array, found)
         if empty and defaults is None:
             why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
-            raise ArgumentError(
-                f"{self.function}: {self._first_slice(ends[0].indices == -1)} has no element to choose from: {why}",
-                given=_summary(array),
-                remedy="pass a default for such slices",
-            )
+            reason = f"{self.function}: {self._first_slice(ends[0].indices == -1)} has no element to choose from: {why}"
+            raise ArgumentError(reason, given=_summary(array), remedy="pass a default for such slices")
         results = []
         for end, default in zip(ends, defaults or ends, strict=True):
             if empty:
@@ -217,20 +211,16 @@ class Reduction:
                     raise ArgumentError(reason, remedy="pass an index that fits, or dtype=int64")
             return tuple(map(int, defaults))
         if index is not None and index.kind == "u":
-            raise ArgumentError(
-                f"{self.function}: the index beside a default value is -1, which does not fit {index}",
-                remedy="use a signed type of index, or no default",
-            )
+            reason = f"{self.function}: the index beside a default value is -1, which does not fit {index}"
+            raise ArgumentError(reason, remedy="use a signed type of index, or no default")
         return tuple(_default_value(self.function, each, array.dtype.newbyteorder("=")) for each in defaults)
 
     def refuse_nan(self, array: NDArray[Any], found: NDArray[np.bool_]) -> None:
         """Refuse the slices that hold NaN."""
         if found.any():
-            raise ArgumentError(
-                f"{self.function}: {self._first_slice(found)} holds NaN",
-                given=f"{_summary(array)}, nan_policy='raise'",
-                remedy="use nan_policy='omit' or 'propagate', or mend the data",
-            )
+            reason = f"{self.function}: {self._first_slice(found)} holds NaN"
+            given = f"{_summary(array)}, nan_policy='raise'"
+            raise ArgumentError(reason, given=given, remedy="use nan_policy='omit' or 'propagate', or mend the data")
 
     def _first_slice(self, meant: NDArray[np.bool_]) -> str:
         first = tuple(map(int, np.argwhere(meant)[0] + (self.origin or 0)))
@@ -261,20 +251,16 @@ def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:
         dtype = np.dtype(dtype)
         if dtype.kind in "iu" and dtype.isnative:
             return cast(np.dtype[Any], dtype)
-    raise ElementTypeError(
-        f"{function}: index type {dtype} is not an integer type in this machine's byte order",
-        remedy=f"use {_keyword(function)}=int64, the default",
-    )
+    reason = f"{function}: index type {dtype} is not an integer type in this machine's byte order"
+    raise ElementTypeError(reason, remedy=f"use {_keyword(function)}=int64, the default")
 
 
 def require_fit(function: str, last: float, index: np.dtype[Any] | None, array: NDArray[Any] | None = None) -> None:
     """Refuse a type that does not hold the last index of a slice."""
     if index is not None and last > np.iinfo(index).max:
-        raise ArgumentError(
-            f"{function}: an index up to {last} does not fit {index}",
-            given="" if array is None else _summary(array),
-            remedy=f"use {_keyword(function)}=int64",
-        )
+        reason = f"{function}: an index up to {last} does not fit {index}"
+        given = "" if array is None else _summary(array)
+        raise ArgumentError(reason, given=given, remedy=f"use {_keyword(function)}=int64")
 
 
 def _keyword(function: str) -> str:
@@ -284,9 +270,8 @@ def _keyword(function: str) -> str:
 def require_policy(function: str, nan_policy: object) -> None:
     """Refuse a word that is no policy."""
     if not isinstance(nan_policy, str) or nan_policy not in get_args(NanPolicy):
-        raise ArgumentError(
-            f"{function}: there is no NaN policy {nan_policy!r}", remedy="use 'propagate', 'omit' or 'raise'"
-        )
+        reason = f"{function}: there is no NaN policy {nan_policy!r}"
+        raise ArgumentError(reason, remedy="use 'propagate', 'omit' or 'raise'")
 
 
 def flag(function: str, name: str, value: object) -> bool:
@@ -305,16 +290,12 @@ def as_mask(function: str, where: Any) -> NDArray[np.bool_]:
     operand = operand_of(function, where)
     array = operand.array
     if count := operand.missing:
-        raise ArgumentError(
-            f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False",
-            remedy="fill them with what they are to mean",
-        )
+        reason = f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False"
+        raise ArgumentError(reason, remedy="fill them with what they are to mean")
     if array.dtype != np.bool_:
-        raise ElementTypeError(
-            f"{function}: where has element type {array.dtype}, not bool",
-            given=f"where: {array.dtype}{list(array.shape)}",
-            remedy="pass the outcome of a comparison, or where.astype(bool)",
-        )
+        reason = f"{function}: where has element type {array.dtype}, not bool"
+        given = f"where: {array.dtype}{list(array.shape)}"
+        raise ElementTypeError(reason, given=given, remedy="pass the outcome of a comparison, or where.astype(bool)")
     return array
 
 
@@ -348,10 +329,8 @@ def _in_utc(function: str, default: Any, zone: str | None) -> Any:
         return _time(default.astimezone(datetime.timezone.utc).replace(tzinfo=None))
     if isinstance(default, datetime.datetime | np.datetime64) and default != default:
         return np.datetime64("NaT")
-    raise ArgumentError(
-        f"{function}: default is {default!r} without a time zone, and the elements are in the zone {zone}",
-        remedy="pass a datetime with a time zone",
-    )
+    reason = f"{function}: default is {default!r} without a time zone, and the elements are in the zone {zone}"
+    raise ArgumentError(reason, remedy="pass a datetime with a time zone")
 
 
 def _time(default: Any) -> Any:
@@ -370,9 +349,8 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
         value = np.asarray(_time(default))
         if value.ndim == 0 and value.dtype.kind == dtype.kind and np.can_cast(value.dtype, dtype, "same_kind"):
             if (lost := first_lost(value, dtype)) is not None:
-                raise ArgumentError(
-                    f"{function}: default={lost} does not fit {dtype}", remedy="pass a time that the unit can hold"
-                )
+                reason = f"{function}: default={lost} does not fit {dtype}"
+                raise ArgumentError(reason, remedy="pass a time that the unit can hold")
             return value.astype(dtype)
     else:
         number = default.item() if isinstance(default, np.generic | np.ndarray) and np.ndim(default) == 0 else default
@@ -381,9 +359,8 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
                 return as_element(number, dtype)
             except ArgumentError as error:
                 raise ArgumentError(f"{function}: default={number} does not fit {dtype}", remedy=error.remedy) from None
-    raise ElementTypeError(
-        f"{function}: default is {default!r}, which is no element of {dtype}", remedy=f"pass one value of {dtype}"
-    )
+    reason = f"{function}: default is {default!r}, which is no element of {dtype}"
+    raise ElementTypeError(reason, remedy=f"pass one value of {dtype}")
 
 
 def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = True) -> NDArray[Any]:

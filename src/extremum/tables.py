@@ -64,9 +64,8 @@ def _elementwise(name: str) -> Callable[..., Any]:
         if first is None:
             return elementwise.at_once(name, operands, out, nan_policy, where)
         if out is not None:
-            raise ArgumentError(
-                f"{name}: the columns of the result have types of their own, and out has one", remedy="leave out away"
-            )
+            reason = f"{name}: the columns of the result have types of their own, and out has one"
+            raise ArgumentError(reason, remedy="leave out away")
         arrays = {
             at: operand_of(name, x)
             for at, x in enumerate(operands)
@@ -114,11 +113,9 @@ def _written(function: str, out: Any, found: list[Any], keepdims: bool) -> NDArr
     parts = [as_operand(each).array for each in found]
     types = {part.dtype for part in parts}
     if len(types) > 1:
-        raise ElementTypeError(
-            f"{function}: the results have the types of the columns, and out has one",
-            given=", ".join(sorted(map(str, types))),
-            remedy="leave out away, or convert the columns to one type first",
-        )
+        reason = f"{function}: the results have the types of the columns, and out has one"
+        given = ", ".join(sorted(map(str, types)))
+        raise ElementTypeError(reason, given=given, remedy="leave out away, or convert the columns to one type first")
     whole = np.stack(parts, axis=1)
     return write_out(function, out, whole if keepdims else whole[0])
 

@@ -53,10 +53,8 @@ Dims = Hashable | Sequence[Hashable] | None
 def require_labelled(function: str, x: Any) -> None:
     """Refuse what is none of xarray's."""
     if not isinstance(x, xr.DataArray | xr.Dataset):
-        raise ArgumentTypeError(
-            f"{function}: {class_name(x)} is no DataArray or Dataset",
-            remedy=f"call extremum.{function}, with axis instead of dim",
-        )
+        reason = f"{function}: {class_name(x)} is no DataArray or Dataset"
+        raise ArgumentTypeError(reason, remedy=f"call extremum.{function}, with axis instead of dim")
 
 
 def named(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:
@@ -68,11 +66,9 @@ def named(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:
     wanted = [dim] if is_name else list(dim)
     for name in wanted:
         if name not in x.dims:
-            raise ArgumentError(
-                f"{function}: there is no dimension {name!r}",
-                given=f"dimensions {', '.join(map(repr, x.dims))}",
-                remedy="name dimensions of the array",
-            )
+            reason = f"{function}: there is no dimension {name!r}"
+            given = f"dimensions {', '.join(map(repr, x.dims))}"
+            raise ArgumentError(reason, given=given, remedy="name dimensions of the array")
     return tuple(name for name in x.dims if name in wanted)
 
 
@@ -219,10 +215,8 @@ def _arg(name: str, what: str, example: str) -> _Arg:
             return _reduce(name, x, dim, where=where, **options)
         require_labelled(name, x)
         if isinstance(x, xr.Dataset):
-            raise ArgumentError(
-                f"{name}: variables of a Dataset have dimensions of their own, so there is no one dict for them",
-                remedy="call it for each variable, or without as_dict",
-            )
+            reason = f"{name}: variables of a Dataset have dimensions of their own, so there is no one dict for them"
+            raise ArgumentError(reason, remedy="call it for each variable, or without as_dict")
         dims = named(name, dim, x)
         axes = tuple(map(x.get_axis_num, dims))
         index = getattr(ex, name)(x.data, axes, where=mask(name, where, x), **options)
@@ -378,11 +372,9 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
             starts = [start for start, _ in block_info[0]["array-location"]] if block_info else [0] * np.ndim(block)
             place = tuple((np.argwhere(np.asarray(block) == -1)[0] + starts).tolist())
             which = f"the slice at {place} of the result" if place else "the array"
-            raise ArgumentError(
-                f"{function}: {which} has no element to choose from: all are NaN or masked",
-                given=f"dimension {coord.name!r} of {coord.size}",
-                remedy="pass fill_value for such slices",
-            )
+            reason = f"{function}: {which} has no element to choose from: all are NaN or masked"
+            given = f"dimension {coord.name!r} of {coord.size}"
+            raise ArgumentError(reason, given=given, remedy="pass fill_value for such slices")
         # A 0-d index would give a bare element instead of an array.
         return names[places].reshape(np.shape(block))
 
@@ -404,11 +396,9 @@ def _require_exact(function: str, coord: xr.DataArray, fill_value: Any, dtype: n
         return
     for each, what in ((coord.values, "the label"), (np.asarray(fill_value), "fill_value")):
         if (lost := first_lost(each, dtype)) is not None:
-            raise ArgumentError(
-                f"{function}: {what} {lost} does not fit {dtype}, the type of labels and fill_value together",
-                given=f"labels of {coord.dtype}, fill_value={fill_value!r}",
-                remedy="pass a fill_value of the type of the labels",
-            )
+            reason = f"{function}: {what} {lost} does not fit {dtype}, the type of labels and fill_value together"
+            given = f"labels of {coord.dtype}, fill_value={fill_value!r}"
+            raise ArgumentError(reason, given=given, remedy="pass a fill_value of the type of the labels")
 
 
 def _filler(function: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
@@ -423,10 +413,8 @@ def _filler(function: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
     try:
         return np.asarray([fill_value], np.result_type(dtype, given.dtype))
     except (TypeError, ValueError):
-        raise ArgumentError(
-            f"{function}: fill_value={fill_value!r} is no label of {dtype}",
-            remedy="pass a label of the coordinate's type, or numpy.nan",
-        ) from None
+        reason = f"{function}: fill_value={fill_value!r} is no label of {dtype}"
+        raise ArgumentError(reason, remedy="pass a label of the coordinate's type, or numpy.nan") from None
 
 
 idxmax = _labels("idxmax", "largest", "array([12,  6])")
@@ -508,11 +496,9 @@ def top_k(x: X, k: SupportsIndex, dim: Hashable | None = None, **options: Unpack
     require_labelled("top_k", x)
     dims = named("top_k", dim, x)
     if len(dims) != 1:
-        raise ArgumentError(
-            f"top_k: it selects along one dimension, not along {len(dims)}",
-            given=f"dimensions {', '.join(map(repr, dims))}",
-            remedy="name one as dim; x.stack(all=[...]) makes one of several",
-        )
+        reason = f"top_k: it selects along one dimension, not along {len(dims)}"
+        given = f"dimensions {', '.join(map(repr, dims))}"
+        raise ArgumentError(reason, given=given, remedy="name one as dim; x.stack(all=[...]) makes one of several")
     if isinstance(x, xr.Dataset):
         found = each_variable(x, "top_k", dims[0], lambda each, own: top_k(each, k, own[0], **options))
     else:
@@ -580,10 +566,8 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
         except ExtremumError:
             raise
         except ValueError as error:
-            raise ArgumentError(
-                f"{name}: the operands differ in their labels: {str(error).splitlines()[0]}",
-                remedy="align them first, as xarray.align(x, y) does",
-            ) from None
+            reason = f"{name}: the operands differ in their labels: {str(error).splitlines()[0]}"
+            raise ArgumentError(reason, remedy="align them first, as xarray.align(x, y) does") from None
 
     return function
 
@@ -619,10 +603,8 @@ def _by_axis(name: str) -> Callable[..., Any]:
 
 def _require_axes(name: str, x: Any) -> None:
     if isinstance(x, xr.Dataset):
-        raise ArgumentTypeError(
-            f"{name}: a Dataset has no axes that could be counted",
-            remedy=f"call extremum.xarray.{name}, which takes dimensions by name",
-        )
+        reason = f"{name}: a Dataset has no axes that could be counted"
+        raise ArgumentTypeError(reason, remedy=f"call extremum.xarray.{name}, which takes dimensions by name")
 
 
 def _top_k_by_axis(x: Any, k: Any, axis: Any, **options: Any) -> Any:
@@ -636,10 +618,8 @@ def _by_labels(name: str) -> Callable[..., Any]:
 
     def function(*operands: Any, out: Any = None, **options: Any) -> Any:
         if out is not None:
-            raise ArgumentError(
-                f"{name}: operands with labels meet by the names of their dimensions, and out has none",
-                remedy="leave out away, or pass x.values",
-            )
+            reason = f"{name}: operands with labels meet by the names of their dimensions, and out has none"
+            raise ArgumentError(reason, remedy="leave out away, or pass x.values")
         return (maximum if name == "maximum" else minimum)(*operands, **options)
 
     return function

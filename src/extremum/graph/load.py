@@ -57,11 +57,9 @@ def read_message(path: str | os.PathLike[str]) -> bytes:
         if size <= LARGEST_MESSAGE:
             # A file that has grown since is cut short, which is no message.
             return file.read(LARGEST_MESSAGE)
-    raise FileError(
-        f"{str(Path(path))!r} is larger than a protobuf message can be",
-        given=f"{size:,} bytes of at most {LARGEST_MESSAGE:,}",
-        remedy="keep large tensors in a file beside the model: onnx.save(model, path, save_as_external_data=True)",
-    )
+    reason = f"{str(Path(path))!r} is larger than a protobuf message can be"
+    remedy = "keep large tensors in a file beside the model: onnx.save(model, path, save_as_external_data=True)"
+    raise FileError(reason, given=f"{size:,} bytes of at most {LARGEST_MESSAGE:,}", remedy=remedy)
 
 
 def require_no_folder(path: str | os.PathLike[str]) -> None:
