@@ -170,7 +170,7 @@ def _plan(
     where = None if call.where is None else _align_mask(call.function, call.where, x)
     call.where = None
     pieces = Pieces.plan(call, x.shape, dtype, values=values, index=index, defaults=defaults)
-    if pieces.cut(x.chunks).has_indices:
+    if pieces.cut(x.numblocks).has_indices:
         _require_known(call.function, x, pieces.axes)
     return pieces, where
 
@@ -447,7 +447,7 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     width = split_every if split_every is not None else config.get("split_every", None) or _WIDTH
     if not isinstance(width, int) or width < 2:
         raise ArgumentError(f"{function}: split_every={width!r} merges nothing", remedy="pass an integer above 1")
-    pieces = pieces.cut(x.chunks)
+    pieces = pieces.cut(x.numblocks)
     types, is_flat = pieces.types, None in pieces.result_axes
     rank = 0 if is_flat else len(pieces.result_axes)
     found = da.reduction(

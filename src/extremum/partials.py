@@ -81,9 +81,9 @@ class Pieces:
         part_index = np.dtype(np.int32) if last <= np.iinfo(np.int32).max else _INT64
         return cls(replace(call, axis=axes), axes, shape, dtype, values, index, defaults, part_index)
 
-    def cut(self, chunks: Sequence[Sequence[float]]) -> Pieces:
-        """Return the call about pieces of these lengths along each axis, whose parts come in row-major sequence."""
-        several = [axis for axis in self.axes if len(chunks[axis]) > 1]
+    def cut(self, counts: Sequence[int]) -> Pieces:
+        """Return the call about so many pieces along each axis, whose parts come in the sequence of each axis."""
+        several = [axis for axis in self.axes if counts[axis] > 1]
         # Before the one axis that is cut there is nothing to count: parts would interleave in it.
         before = (self.shape[axis] for axis in self.axes if several and axis < several[0])
         return replace(self, is_ordered=not several[1:] and all(length == 1 for length in before))

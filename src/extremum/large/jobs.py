@@ -117,9 +117,7 @@ class _Reduced(Job):
             granule[axis] *= -(-least // granule[axis]) or 1
             least = -(-least // max(source.shape[axis], 1))
         sizes = lengths(source.shape, granule, source.order, cost, memory // 2, reduced=axes, run=run)
-        self._call = call.cut(
-            [[min(size, n - at) for at in range(0, n, size or 1)] for n, size in zip(source.shape, sizes, strict=True)]
-        )
+        self._call = call.cut([-(-n // max(size, 1)) for n, size in zip(source.shape, sizes, strict=True)])
         outer = [1 if axis in axes else source.shape[axis] for axis in rank]
         inner = [source.shape[axis] if axis in axes else 1 for axis in rank]
         steps = list(places(inner, list(map(min, sizes, inner))))
