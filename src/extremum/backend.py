@@ -36,6 +36,7 @@ from extremum.errors import (
     first_line,
     lacking,
     needed,
+    within,
 )
 from extremum.interop import as_operand, is_table
 from extremum.operations import Operation, results
@@ -397,11 +398,9 @@ def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]
 
 def _table(name: str, given: Any) -> NDArray[Any]:
     """Return the columns of a table as one array, where that changes no element."""
-    try:
+    with within(f"input {name!r}"):
         operand = as_operand(given)
         operand.require_valid("fill or drop them first", given=class_name(given))
-    except ExtremumError as error:
-        raise error.with_context(where=f"input {name!r}") from None
     return operand.array
 
 
@@ -443,7 +442,7 @@ def _require_implemented(
     require = cache(_require_implementation)
     for site in sites:
         node = site.node
-        try:
+        with within(site.where):
             domain = nodes.canonical(node.domain)
             if domain not in site.opsets:
                 raise ModelError(f"no version of the domain {domain!r} of {node.op_type} is imported")
@@ -455,8 +454,6 @@ def _require_implemented(
                     declared = site.declared_types.get(name, TensorType())
                     validate.output(site.schema, name, declared=declared, inferred=given)
                 _require_memory(name, given)
-        except ExtremumError as error:
-            raise error.with_context(where=site.where) from None
 
 
 def _require_memory(name: str, tensor: TensorType) -> None:

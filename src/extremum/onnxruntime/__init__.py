@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from extremum import _native, dtypes
-from extremum.errors import ArgumentError, ExtremumError, SpecError, lacking
+from extremum.errors import ArgumentError, SpecError, lacking, within
 
 try:
     import onnx
@@ -241,7 +241,7 @@ def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVers
     for site in sites:
         if site.schema is None:
             continue
-        try:
+        with within(site.where):
             attributes = {**nodes_of.left_open(site.node, site.schema), **site.attributes}
             for name in (each.name for each in site.node.attribute if each.name not in site.attributes):
                 # Its value comes with the call of the function: any will do, but the version has to have the attribute.
@@ -249,8 +249,6 @@ def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVers
                 if attribute is None or attribute.default is not None:
                     attributes[name] = attribute and attribute.default
             nodes_of.resolve(site.schema, attributes, site.names, site.inputs)
-        except ExtremumError as error:
-            raise error.with_context(where=site.where) from None
         if selection == "unsupported":
             # The import raises if onnxruntime is missing or too old.
             import_module("extremum.onnxruntime.library")
