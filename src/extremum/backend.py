@@ -34,8 +34,8 @@ from extremum.errors import (
     ModelError,
     UnknownOperatorError,
     first_line,
-    lacking,
     needed,
+    required_by,
     within,
 )
 from extremum.interop import as_operand, is_table
@@ -43,14 +43,12 @@ from extremum.operations import Operation, results
 from extremum.spec import ONNX, OPERATORS, OperatorVersion
 from extremum.tensors import TensorType, require_memory
 
-try:
+with required_by("extremum.backend"):
     import onnx
     from onnx.backend.base import Backend as _OnnxBackend
     from onnx.backend.base import BackendRep, namedtupledict
     from onnx.reference import ReferenceEvaluator
     from onnx.reference.op_run import OpRun
-except ModuleNotFoundError as error:
-    raise lacking("extremum.backend", error) from None
 
 from extremum.graph import nodes
 from extremum.graph.load import Model, require_readable, with_dense
@@ -79,15 +77,8 @@ _Outputs = Sequence[tuple[tuple[int, ...], np.dtype[Any], str]]
 class PreparedModel(BackendRep):
     """A model that has been checked and loaded, to be run any number of times.
 
-    Attributes
-    ----------
-    model : onnx.ModelProto
-        The model, with its weights.
-    engine : str
-        Who runs it, one of :data:`ENGINES`. The operators of this package are this package's in both.
+    ``engine``, one of :data:`ENGINES`, runs it; the operators of this package are this package's in both.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import onnx
     >>> from extremum import backend
@@ -314,33 +305,11 @@ class Backend(_OnnxBackend):
         outputs_info: Sequence[tuple[np.dtype[Any], tuple[int, ...]]] | None = None,
         **options: Any,
     ) -> tuple[Any, ...]:
-        """Run one node.
+        """Run one node on arrays in its order, or by name; see :meth:`prepare` and :meth:`PreparedModel.run`.
 
-        Parameters
-        ----------
-        node : onnx.NodeProto
-            The node.
-        inputs : sequence or mapping
-            Arrays in the node's order, or by name.
-        device : str
-            ``CPU``.
-        outputs_info : sequence of (dtype, shape), optional
-            Part of the interface; the outputs are inferred here.
-        opset_version : int
-            The version of the node's domain; the newest that onnx knows by default.
+        The int ``opset_version`` is the version of the node's domain; by default the newest that onnx knows. The
+        outputs are inferred: ``outputs_info`` is here for the interface.
 
-        Returns
-        -------
-        tuple
-            The outputs, which can also be had by name.
-
-        Raises
-        ------
-        ExtremumError
-            As :meth:`prepare` and :meth:`PreparedModel.run`.
-
-        Examples
-        --------
         >>> import numpy as np
         >>> import onnx
         >>> from extremum.backend import Backend

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from extremum.errors import ArgumentError, ArgumentTypeError, lacking
+from extremum.errors import ArgumentError, ArgumentTypeError, required_by
 
-try:
+with required_by("extremum.cubed"):
     import cubed
     from cubed.core import reduction
-except ModuleNotFoundError as error:
-    raise lacking("extremum.cubed", error) from None
 
 from extremum.interop import Operand
 from extremum.partials import Pieces

@@ -23,16 +23,14 @@ from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, overloa
 import numpy as np
 
 from extremum import _native, elementwise, reductions
-from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, ModelError, lacking, within
+from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, ModelError, required_by, within
 
-try:
+with required_by("extremum.dask"):
     import dask.array as da
     from dask import config, delayed
     from dask.base import tokenize
     from dask.core import flatten
     from dask.layers import ArrayBlockIdDep, ArraySliceDep
-except ModuleNotFoundError as error:
-    raise lacking("extremum.dask", error) from None
 
 from extremum.arrays import FILL, class_name
 from extremum.indices import axis_error

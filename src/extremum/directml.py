@@ -34,7 +34,7 @@ from extremum.errors import (
     ExtremumError,
     InputError,
     SpecError,
-    lacking,
+    required_by,
 )
 from extremum.lower import operation as core_operation
 from extremum.operations import ArgReduce, OneHot, Operation, Order, Reduce, Tie, TopK
@@ -1165,12 +1165,10 @@ def lower(
     >>> step.desc.operator, str(step.desc.input_tensor), step.desc.axes
     ('DML_ARGMAX', 'FLOAT32[8, 3]', (1,))
     """
-    try:
+    with required_by("extremum.directml.lower"):
         from extremum.graph.load import load
         from extremum.graph.sites import inlined_sites
         from extremum.graph.types import array, name_dimensions, skeleton
-    except ModuleNotFoundError as error:
-        raise lacking("extremum.directml.lower", error) from None
 
     feature_level = feature_level_of(feature_level)
     loaded = load(model)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -101,6 +102,10 @@ class ExtremumError(Exception):
         """
         where, given, remedy = self.where or where, self.given or given, self.remedy or remedy
         return type(self)(self.reason, where=where, given=given, remedy=remedy)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python's own form would do, but tblib, by which dask sends errors, then makes no MemoryError.
+        return type(self), (self.reason,), {"where": self.where, "given": self.given, "remedy": self.remedy}
 
 
 class SpecError(ExtremumError, ValueError):
@@ -219,8 +224,17 @@ def needed(library: str) -> str:
     return f"pip install 'extremum[{EXTRAS[library]}]'" if library in EXTRAS else f"pip install {library}"
 
 
+@contextmanager
+def required_by(what: str, *, beside: str | None = None) -> Iterator[None]:
+    """Turn the error of an import into the one that names the extra; that of the library `beside` installs both."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise lacking(what, error, beside=beside) from None
+
+
 def lacking(what: str, error: ModuleNotFoundError, *, beside: str | None = None) -> ImportError:
-    """Return the error about a missing library; the extra of the library `beside` installs both."""
+    """Return the error about a missing library."""
     library = (error.name or "").partition(".")[0]
     if library in ("", "extremum"):
         return error  # a mistake in this package, or a broken installation

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import extremum as ex
 from extremum.arrays import class_name, first_lost
-from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, lacking, within
+from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, required_by, within
 from extremum.reductions import Reduction
 from extremum.selection import one_axis
 from extremum.signatures import (
@@ -31,10 +31,8 @@ from extremum.signatures import (
     like,
 )
 
-try:
+with required_by("extremum.xarray"):
     import xarray as xr
-except ModuleNotFoundError as error:
-    raise lacking("extremum.xarray", error) from None
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -11,12 +11,10 @@ import os
 from collections.abc import Collection
 from contextlib import ExitStack
 
-from extremum.errors import ArgumentError, lacking
+from extremum.errors import ArgumentError, required_by
 
-try:
+with required_by("extremum.check"):
     import onnx
-except ModuleNotFoundError as error:
-    raise lacking("extremum.check", error) from None
 
 from extremum import runtimes
 from extremum.check.question import AskedRuntime

@@ -21,12 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ArgumentError, ExtremumError, InputError, ModelError, SpecError, first_line, lacking
+from extremum.errors import ArgumentError, ExtremumError, InputError, ModelError, SpecError, first_line, required_by
 
-try:
+with required_by("extremum.fix"):
     import onnx
-except ModuleNotFoundError as error:
-    raise lacking("extremum.fix", error) from None
 
 from extremum import backend, check, dtypes, runtimes, validate
 from extremum.check.question import AskedRuntime, Inputs, Kind, draw, expected_outputs, model_of, samples

@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ArgumentError, ExtremumError, InputError, first_line, lacking
+from extremum.errors import ArgumentError, ExtremumError, InputError, first_line, lacking, required_by
 from extremum.graph.load import open_file, require_no_folder
 from extremum.large.pieces import Place
 
@@ -243,11 +243,9 @@ def writing(
     path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labels: Labels, zarr_format: int
 ) -> AbstractContextManager[Put]:
     """Create a file for an array, and enter what puts pieces into it."""
-    try:
+    with required_by(f"a {path.suffix} file"):
         for name in _LIBRARIES[path.suffix]:
             import_module(name)
-    except ModuleNotFoundError as error:
-        raise lacking(f"a {path.suffix} file", error) from None
     if path.suffix == ".npy":
         return _write_npy(path, shape, dtype)
     if path.suffix == ".zarr":

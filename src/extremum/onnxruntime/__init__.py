@@ -20,14 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from extremum import _native, dtypes
-from extremum.errors import ArgumentError, SpecError, lacking, within
+from extremum.errors import ArgumentError, SpecError, required_by, within
 
-try:
+# This extra brings onnx too.
+with required_by("extremum.onnxruntime", beside="onnxruntime"):
     import onnx
     import onnx.inliner
-except ModuleNotFoundError as error:
-    # This extra brings onnx too.
-    raise lacking("extremum.onnxruntime", error, beside="onnxruntime") from None
 
 from extremum.graph import nodes as nodes_of
 from extremum.graph.load import load
@@ -77,19 +75,12 @@ def __getattr__(name: str) -> Any:
 
 
 def library_path() -> Path:
-    """Return the shared library of the custom operators, for sessions in a process of Python.
+    """Return the shared library of the custom operators, for sessions of onnxruntime 1.18 or later in Python.
 
     It is this package's native module and needs Python's symbols. A host without Python, in C++, C#, Rust or
     JavaScript, takes the standalone library: each release has it, and ``cargo build --release --package
     extremum-onnxruntime`` builds it.
 
-    Returns
-    -------
-    pathlib.Path
-        The file, for onnxruntime 1.18 and later.
-
-    Examples
-    --------
     >>> import onnxruntime
     >>> from extremum.onnxruntime import library_path
     >>> options = onnxruntime.SessionOptions()

@@ -15,15 +15,13 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import dtypes
-from extremum.errors import DependencyError, ModelError, lacking, needed
+from extremum.errors import DependencyError, ModelError, needed, required_by
 from extremum.graph.load import Model, open_file, require_inside
 from extremum.onnxruntime import Conversion, Which, convert, library_path
 from extremum.printable import printable
 
-try:
+with required_by("onnxruntime's version"):
     from packaging.version import Version
-except ModuleNotFoundError as error:
-    raise lacking("onnxruntime's version", error) from None
 try:
     import onnxruntime
 except ImportError as error:

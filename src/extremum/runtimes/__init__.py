@@ -21,13 +21,11 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from extremum.errors import ArgumentError, DependencyError, ExecutionError, first_line, lacking
+from extremum.errors import ArgumentError, DependencyError, ExecutionError, first_line, required_by
 
-try:
+with required_by("extremum.runtimes"):
     from extremum.runtimes.adapters import ADAPTERS
     from extremum.runtimes.runtime import Feeds, Run, Runtime
-except ModuleNotFoundError as error:
-    raise lacking("extremum.runtimes", error) from None
 
 __all__ = ["Feeds", "Run", "Runtime", "add_file", "files", "find", "installed", "known", "shown"]
 __dir__ = __all__.copy
