@@ -167,8 +167,8 @@ def _plan(
     dtype = _element_type(call.function, x)
     where = None if call.where is None else _align_mask(call.function, call.where, x)
     call.where = None
-    pieces = Pieces.plan(call, x.shape, dtype, values=values, index=index, defaults=defaults)
-    if pieces.cut(x.numblocks).has_indices:
+    pieces = Pieces.plan(call, x.shape, dtype, values=values, index=index, defaults=defaults).cut(x.numblocks)
+    if pieces.has_indices:
         _require_known(call.function, x, pieces.axes)
     return pieces, where
 
@@ -299,7 +299,7 @@ def top_k(
     number = one_axis(x, axis)
     _require_known("top_k", x, None if number is None else (number,))
     call = Selection.of(x, k, number, options["mode"], options["sorted"], options["nan_policy"])
-    return ValuesIndices(*_reduce(TopK.of(call, x.shape, dtype), x, None, split_every))
+    return ValuesIndices(*_reduce(TopK.of(call, x.shape, dtype).cut(x.numblocks), x, None, split_every))
 
 
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
@@ -445,7 +445,6 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     width = split_every if split_every is not None else config.get("split_every", None) or _WIDTH
     if not isinstance(width, int) or width < 2:
         raise ArgumentError(f"{function}: split_every={width!r} merges nothing", remedy="pass an integer above 1")
-    pieces = pieces.cut(x.numblocks)
     types, is_flat = pieces.types, None in pieces.result_axes
     rank = 0 if is_flat else len(pieces.result_axes)
     found = da.reduction(

@@ -200,9 +200,8 @@ class Pieces:
             blocks.append(self._best(largest, np.stack([each[block] for each in values]), stacked))
         # (One block is not copied.)
         join = np.concatenate if blocks[1:] else operator.itemgetter(0)
-        best = join([each for each, _ in blocks])
-        found = None if indices is None else join([each for _, each in blocks])
-        return best.reshape(shape), None if found is None else found.reshape(shape)
+        best, found = (None if each[0] is None else join(each).reshape(shape) for each in zip(*blocks, strict=True))
+        return best, found
 
     def _best(self, largest: bool, values: NDArray[Any], indices: NDArray[Any] | None) -> tuple[Any, Any]:
         """Return the best element of each column, and its index where there are indices."""
