@@ -215,11 +215,6 @@ class Backend(_OnnxBackend):
         threads : int, optional
             How many threads a session of onnxruntime computes with, where there is one; by default it decides itself.
 
-        Returns
-        -------
-        PreparedModel
-            To be run with inputs.
-
         Raises
         ------
         ModelError

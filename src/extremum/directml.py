@@ -1045,9 +1045,8 @@ def _reduction(
         return ActivationHardmax1OperatorDesc(source, source, axes)
     kept = [1 if axis in axes else size for axis, size in enumerate(sizes)]
     if isinstance(operation, Reduce):
-        return ReduceOperatorDesc(
-            ReduceFunction[operation.order.name], source, TensorDesc(source.data_type, kept), axes
-        )
+        result = TensorDesc(source.data_type, kept)
+        return ReduceOperatorDesc(ReduceFunction[operation.order.name], source, result, axes)
     structure = ArgMaxOperatorDesc if operation.order is Order.MAX else ArgMinOperatorDesc
     index = TensorDesc(TensorDataType.INT64, kept)
     return structure(source, index, axes, AxisDirection(operation.tie is Tie.LAST))
@@ -1136,11 +1135,6 @@ def lower(
         default.
     sizes : mapping of str to int, optional
         The size of each symbolic dimension: descriptions state every size.
-
-    Returns
-    -------
-    LoweredModel
-        The operators, and an error for each node that cannot go.
 
     Raises
     ------

@@ -27,8 +27,6 @@ from extremum.runtimes.runtime import InProcess, NoAnswerError, Outcome, Questio
 from extremum.spec import Family
 from extremum.tensors import Shape, TensorType
 
-__all__ = ["AskedRuntime", "Difference", "Kind", "draw", "expected_outputs", "model_of", "refusals", "samples"]
-
 Inputs = Mapping[str, NDArray[Any]]
 
 # Enough for ties at both ends and in the middle. No rewrite depends on a size.

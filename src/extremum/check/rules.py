@@ -21,8 +21,6 @@ from extremum.runtimes.runtime import InProcess, Outcome, refusal
 from extremum.spec import AttributeRange, Family, OperatorVersion
 from extremum.tensors import TensorType
 
-__all__ = ["RULES", "Finding", "Report", "Rule", "Severity", "Targets", "refusals"]
-
 
 class Severity(enum.Enum):
     """How much a finding matters.

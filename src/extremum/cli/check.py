@@ -32,8 +32,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["check"]
-
 # The word of SARIF, and the command of a workflow.
 _WORDS = {Severity.ERROR: ("error",) * 2, Severity.WARNING: ("warning",) * 2, Severity.INFO: ("note", "notice")}
 

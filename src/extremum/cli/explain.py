@@ -20,8 +20,6 @@ from extremum.errors import ArgumentError
 from extremum.fix import REWRITES
 from extremum.printable import json_text, markdown_table
 
-__all__ = ["explain", "list_errors", "list_rules", "markdown", "record_of_rule"]
-
 _RULES_PAGE = """\
 # What `extremum check` looks for
 

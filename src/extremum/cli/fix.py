@@ -18,8 +18,6 @@ from extremum.fix import fix as rewrite
 from extremum.graph.load import read_message
 from extremum.printable import json_text, printable
 
-__all__ = ["fix"]
-
 _LEVELS = [f"directml-{level}" for level in FeatureLevel]
 
 

@@ -22,8 +22,6 @@ from extremum.directml import LoweredModel, OperatorDesc, Step, TensorDesc
 from extremum.printable import json_text, printable
 from extremum.tensors import require_memory
 
-__all__ = ["FORMATS", "lower", "record"]
-
 _TENSOR = "data_type flags dimension_count sizes strides total_tensor_size_in_bytes guaranteed_base_offset_alignment"
 
 
@@ -144,17 +142,15 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
             buffers[name] = np.resize(pattern, extent) if constant is None else constant.ravel()
             yield from _values(buffers[name])
         yield "}"
-    for step in steps:
-        # Another operator may have described the same bits as signed.
-        read, written = (
-            [buffers[name].view(each.data_type.element_type.dtype) for name, each in zip(names, descs, strict=True)]
-            for names, descs in ((step.inputs, step.desc.inputs.values()), (step.outputs, step.desc.outputs.values()))
-        )
-        directml.create_operator(step.desc).dispatch(read, written)
     dispatchables: dict[str, Any] = {}
     commands: list[dict[str, Any]] = []
     for node in model.nodes:
         for number, step in enumerate(node.steps):
+            # Another operator may have described the same bits as signed.
+            types = [tensor.data_type.element_type.dtype for tensor in step.desc.tensors.values()]
+            bound = [buffers[name].view(dtype) for name, dtype in zip(step.inputs + step.outputs, types, strict=True)]
+            count = len(step.inputs)
+            directml.create_operator(step.desc).dispatch(bound[:count], bound[count:])
             title = node.place if len(node.steps) == 1 else f"{node.place} step {number}"
             dispatchables[title] = {"type": _type(step), "desc": record(step.desc)}
             commands.append({"type": "dispatch", "dispatchable": title, "bindings": _bindings(step)})

@@ -17,8 +17,6 @@ from extremum.cli.options import Command
 from extremum.cli.terminal import console, write
 from extremum.printable import json_text, markdown_table
 
-__all__ = ["ops"]
-
 
 @click.command(cls=Command)
 @click.option("--json", "form", flag_value="json", help="Print one JSON list: a record per version.")

@@ -16,8 +16,6 @@ from extremum.errors import ArgumentError
 from extremum.graph.types import declared_inputs
 from extremum.printable import json_text, printable
 
-__all__ = ["run"]
-
 
 @click.command(cls=Command)
 @click.argument("model", type=PATH)

@@ -27,8 +27,8 @@ with required_by("extremum.fix"):
     import onnx
 
 from extremum import backend, check, dtypes, runtimes, validate
-from extremum.check.question import AskedRuntime, Inputs, Kind, draw, expected_outputs, model_of, samples
-from extremum.check.rules import Targets, refusals
+from extremum.check.question import AskedRuntime, Inputs, Kind, draw, expected_outputs, model_of, refusals, samples
+from extremum.check.rules import Targets
 from extremum.directml import FeatureLevel, create_operator, steps
 from extremum.fix.rewrites import REWRITES, Fragment, find
 from extremum.graph import nodes

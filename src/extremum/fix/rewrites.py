@@ -17,8 +17,6 @@ from extremum.errors import SpecError
 from extremum.graph.sites import Site
 from extremum.spec import Family
 
-__all__ = ["REWRITES", "Fragment", "Rewrite", "find"]
-
 CARRIERS = {"bfloat16": "float32", "float16": "float32", "float32": "float32", "float64": "float64"}
 """For each floating type one that holds its values and that onnxruntime and DirectML compare and reduce."""
 

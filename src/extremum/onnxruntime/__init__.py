@@ -147,11 +147,6 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Whic
         ``all``, or ``unsupported`` for nodes that the installed onnxruntime does not run. A node of an unknown element
         type counts as unsupported.
 
-    Returns
-    -------
-    Conversion
-        The new model and the list of changes.
-
     Raises
     ------
     ModelError
