@@ -173,8 +173,7 @@ def _through_protocols(x: Any) -> NDArray[Any]:
         return np.asarray(x, dtype=object)
     except ValueError as error:
         # It answers as an array does, and is none: a mock.
-        reason = f"no array can be made of it: {error}"
-        raise ElementTypeError(reason, given=class_name(x), remedy=_NUMBERS) from None
+        raise ElementTypeError(f"no array can be made of it: {error}", given=class_name(x), remedy=_NUMBERS) from None
 
 
 # Sequences of plain numbers, as long as they like: nothing inside them can be missing.

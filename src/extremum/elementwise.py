@@ -137,14 +137,10 @@ def _computed(
     shape = broadcast_shape(function, [each.shape for each in arrays])
     if out is not None:
         write_out(function, out, np.broadcast_to(np.empty((), dtype), shape), fill=False)
-    pieces = np.nditer(  # type: ignore[call-overload]
-        [*arrays, out],
-        flags=["external_loop", "buffered", "zerosize_ok", "copy_if_overlap", "delay_bufalloc"],
-        op_flags=[["readonly"]] * len(arrays) + [["writeonly", "allocate", "no_subtype", "no_broadcast"]],
-        op_dtypes=[dtype] * (len(arrays) + 1),
-        casting="unsafe",
-        buffersize=_PIECE,
-    )
+    flags: Any = ["external_loop", "buffered", "zerosize_ok", "copy_if_overlap", "delay_bufalloc"]
+    uses: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate", "no_subtype", "no_broadcast"]]
+    types = [dtype] * (len(arrays) + 1)
+    pieces = np.nditer([*arrays, out], flags, uses, types, casting="unsafe", buffersize=_PIECE)
     # NaT is the smallest integer. One less and it is the largest, and the others are in the same order.
     turned = int(largest != omit)
     with pieces:

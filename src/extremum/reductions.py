@@ -281,8 +281,7 @@ def flag(function: str, name: str, value: object) -> bool:
     try:
         return bool(operator.index(value))  # type: ignore[arg-type]
     except TypeError:
-        reason = f"{function}: {name} is {value!r}, not a bool"
-        raise ArgumentTypeError(reason, remedy="pass True or False") from None
+        raise ArgumentTypeError(f"{function}: {name} is {value!r}, not a bool", remedy="pass True or False") from None
 
 
 def as_mask(function: str, where: Any) -> NDArray[np.bool_]:
@@ -442,15 +441,13 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     call = Reduction("hardmax", (True,), axis, True, False, nan_policy, where)
     operand = operand_of("hardmax", x)
     array = operand.array
-    plain = operand.valid is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM"
-    if plain:
+    if operand.valid is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM":
         result = np.asarray(_native.hardmax(array, axis, out=out))
     else:
         (found,) = call.find(operand, False, np.dtype(np.int64), (-1,))
         # Times have no 1, so that theirs is an integer.
         dtype = np.dtype(np.int64) if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
-        start = (0,) * array.ndim
-        result = ones(found.indices, call.axes(array.ndim), array.shape, start, array.shape, dtype)
+        result = ones(found.indices, call.axes(array.ndim), array.shape, (0,) * array.ndim, array.shape, dtype)
         if out is not None:
             write_out("hardmax", out, result)
     return out if out is not None else operand.wrap(result, lambda: tuple(range(array.ndim)))

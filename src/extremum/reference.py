@@ -115,7 +115,6 @@ def _blocks(x: Array, axes: Sequence[int]) -> Iterator[Array]:
 
 
 def _position(block: Array, order: Order, tie: Tie) -> int:
-    """Row-major position of the extremum within one block."""
     keys = [_key(value, order) for value in _numbers(block)]
     return len(keys) - 1 - keys[::-1].index(max(keys)) if tie is Tie.LAST else keys.index(max(keys))
 

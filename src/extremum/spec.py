@@ -92,7 +92,6 @@ class OperatorVersion:
     # The input may be variadic, and attributes may come as further ones.
     input: Parameter
     outputs: tuple[Parameter, ...]
-    # In the document's order.
     attributes: tuple[Attribute, ...] = ()
     # Whether several inputs are broadcast, rather than of one shape.
     broadcasts: bool = False
@@ -277,20 +276,16 @@ _DML_HARDMAX: list[_Row] = [
 _DML_HARDMAX1: list[_Row] = [(0x5100, _DML_FLOATS, _UP_TO_EIGHT)]
 _DML_AXES = Attribute("axes", None, AttributeRange.AXIS_UNSIGNED, required=True, is_list=True)
 _DIRECTION = Attribute("axis_direction", 0, AttributeRange.FLAG)
-
-
-def _values_and_indices(*types: str) -> dict[str, Any]:
-    return {"outputs": [Parameter("OutputValueTensor", ()), Parameter("OutputIndexTensor", types)]}
-
-
+_DML_VALUES = Parameter("OutputValueTensor", ())
+_TOP_UINT32 = {"outputs": [_DML_VALUES, Parameter("OutputIndexTensor", ("uint32",))]}
+_TOP_UINT64 = {"outputs": [_DML_VALUES, Parameter("OutputIndexTensor", ("uint64", "uint32"))], **_UP_TO_EIGHT}
 _DML_TOP_K1: list[_Row] = [
-    (0x2100, _DML_NARROW, {**_values_and_indices("uint32"), **_FOUR}),
-    (0x3100, _DML_NARROW, {**_values_and_indices("uint32"), **_UP_TO_EIGHT}),
-    (0x5000, _DML_ALL, {**_values_and_indices("uint64", "uint32"), **_UP_TO_EIGHT}),
+    (0x2100, _DML_NARROW, {**_TOP_UINT32, **_FOUR}),
+    (0x3100, _DML_NARROW, {**_TOP_UINT32, **_UP_TO_EIGHT}),
+    (0x5000, _DML_ALL, _TOP_UINT64),
 ]
-_DML_TOP_K: list[_Row] = [(0x2000, _DML_FLOATS, {**_values_and_indices("uint32"), **_FOUR}), *_DML_TOP_K1]
+_DML_TOP_K: list[_Row] = [(0x2000, _DML_FLOATS, {**_TOP_UINT32, **_FOUR}), *_DML_TOP_K1]
 _DML_AXIS = Attribute("axis", None, AttributeRange.AXIS_UNSIGNED, required=True)
-
 _TENSOR, _A_AND_B = Parameter("InputTensor", ()), Parameter("ATensor, BTensor", (), 2)
 
 

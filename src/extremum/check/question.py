@@ -253,8 +253,7 @@ def expected_outputs(node: onnx.NodeProto, inputs: Inputs, opset: int) -> list[N
 
 def model_of(nodes: list[onnx.NodeProto], opset: int, inputs: Inputs, *outputs: onnx.ValueInfoProto) -> onnx.ModelProto:
     """Return a model of nodes."""
-    values = [_value(name, x) for name, x in inputs.items()]
-    graph = onnx.helper.make_graph(nodes, "question", values, outputs)
+    graph = onnx.helper.make_graph(nodes, "question", [_value(name, x) for name, x in inputs.items()], outputs)
     imports = [onnx.helper.make_opsetid("", opset)]
     version = max(onnx.helper.find_min_ir_version_for(imports, ignore_unknown=True), 3)
     return onnx.helper.make_model(graph, opset_imports=imports, ir_version=version)

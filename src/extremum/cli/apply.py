@@ -36,6 +36,7 @@ _OF_A_MODEL = ("axes", "dims", "output_name")
 # The results of an operation that has several; --index adds one for each.
 _RESULTS = {"max": ("max",), "min": ("min",), "minmax": ("min", "max"), "top_k": ("values", "indices")}
 _OF_ALL = ("out", "variable", "memory", "scheduler", "as_json")
+_INTEGERS = click.Choice([f"{sign}int{bits}" for sign in ("", "u") for bits in (64, 32, 16, 8)])
 
 
 def _number(text: str) -> int | float:
@@ -61,13 +62,7 @@ def _number(text: str) -> int | float:
 @click.option("--nan-policy", type=click.Choice(["propagate", "omit", "raise"]), default="propagate", show_default=True)
 @click.option("--index", is_flag=True, help="Write the index of each value too, of max, min and minmax.")
 @click.option("--default", type=_number, metavar="NUMBER", help="Answer for a slice in which no element takes part.")
-@click.option(
-    "--dtype",
-    type=click.Choice([f"{sign}int{bits}" for sign in ("", "u") for bits in (64, 32, 16, 8)]),
-    default="int64",
-    show_default=True,
-    help="Type of the indices.",
-)
+@click.option("--dtype", type=_INTEGERS, default="int64", show_default=True, help="Type of the indices.")
 @click.option("--output-name", metavar="NAME", help="Output to write, if the model has several.")
 @click.option("--memory", default="512MB", show_default=True, help="Memory for the pieces and their results.")
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Run on the Dask cluster of this scheduler.")

@@ -35,14 +35,11 @@ _FILTERS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("--topic", "topics", "this topic", {"shell_complete": complete(TOPICS)}),
     ("--case", "names", "the case of this name", {"metavar": "NAME"}),
 )
-
-
 # What completes the name of a runtime.
 _COMPLETED: dict[str, Any] = {"shell_complete": complete(known_runtimes)}
 
 
 def _number(name: str, type_: click.IntRange | click.FloatRange, default: float, help_: str) -> Callable[[Any], Any]:
-    """Return an option that takes a number."""
     return click.option(name, type=type_, default=default, show_default=True, help=help_)
 
 
@@ -121,10 +118,8 @@ def run_command(
     for each in answers:
         results = [result for result in each.results if not result.case.question.refused]
         if results and all(result.outcome is Outcome.REFUSED for result in results):
-            text = (
-                f"{each.runtime} refuses every case; is its adapter right? first reason: {printable(results[0].detail)}"
-            )
-            write(f"extremum: {text}", err=True)
+            why = printable(results[0].detail)
+            write(f"extremum: {each.runtime} refuses every case; is its adapter right? first reason: {why}", err=True)
     if form == "json":
         write(json_text(record(answers, seed)))
     elif form == "markdown":
@@ -153,8 +148,7 @@ def card_command(run: Path, picture: Path | None, tables: bool, as_json: bool) -
         recorded(report)
         write(json_text(summarised(report)))
     else:
-        link = None if picture is None else picture.as_posix()
-        write(card.markdown(report, link, differences=not tables).rstrip())
+        write(card.markdown(report, None if picture is None else picture.as_posix(), differences=not tables).rstrip())
     if picture is not None:
         if picture.exists():
             raise ArgumentError(f"{str(picture)!r} already exists", remedy="name a file that does not exist yet")
@@ -208,7 +202,7 @@ def _print_comparison(first: Answers, second: Answers) -> None:
     for pair in differing:
         write(pair[0].case.name)
         for answers, each in zip((first, second), pair, strict=True):
-            write(f"  {answers.runtime}: " + ": ".join(part for part in (each.outcome.value, each.detail) if part))
+            write(f"  {answers.runtime}: {': '.join(filter(None, (each.outcome.value, each.detail)))}")
     write(f"{len(differing)} cases differ")
 
 
@@ -227,5 +221,4 @@ def _print_summary(answers: list[Answers], *, each: bool) -> None:
             matters = result.outcome is Outcome.REFUSED or not result.conforms
             if each or (matters and not kinds & seen):
                 seen |= kinds
-                parts = result.outcome.value, result.case.name, result.detail
-                write(f"  {': '.join(part for part in parts if part)}")
+                write(f"  {': '.join(filter(None, (result.outcome.value, result.case.name, result.detail)))}")

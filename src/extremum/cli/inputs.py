@@ -141,8 +141,7 @@ class Drawing:
         name, dtype = declared.name, declared.dtype
         # Strings are an object dtype, and only numbers can be drawn.
         if dtype is None or declared.shape is None or dtype.kind == "O":
-            is_open = dtype is not None and declared.shape is None
-            why = "its rank is open" if is_open else "it is no tensor of numbers"
+            why = "its rank is open" if dtype is not None and declared.shape is None else "it is no tensor of numbers"
             reason = f"input {name!r} cannot be drawn at random: {why}"
             raise InputError(reason, remedy=f"pass it with -i {name}=file")
         for size in declared.shape:
@@ -216,8 +215,7 @@ def read_array(source: str, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
     except (ExtremumError, MemoryError):
         raise
     except Exception as error:
-        # NumPy, zipfile, the decompressors and protobuf have no common error for damaged files. An OSError that one of
-        # them raises names no file.
+        # The libraries have no common error for damaged files; an OSError that one of them raises names no file.
         if isinstance(error, OSError) and error.filename:
             raise
         raise InputError(f"{source!r} is not a valid {path.suffix} file", given=first_line(error)) from None

@@ -230,7 +230,6 @@ def column_names() -> list[str]:
 
 
 def _panel(axes: Any, runtime: Recorded) -> None:
-    """Draw the squares of one runtime."""
     from matplotlib.collections import PolyCollection
 
     columns = column_names()
@@ -317,7 +316,6 @@ def _difference(kind: Kind, case: Case) -> str:
     """Return a paragraph on cases that differ alike, with one case to repeat."""
     number = f"{kind.cases} case{'' if kind.cases == 1 else 's'}"
     topic = kind.topic.replace("_", " ") or "all or most of what was asked"
-    # Versions of the same types together.
     alike: dict[str, list[str]] = {}
     for version, elements in kind.where.items():
         alike.setdefault(elements, []).append(version)

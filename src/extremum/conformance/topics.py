@@ -369,8 +369,7 @@ def _limits(s: Subject) -> Iterator[Question]:
             # Neither doubles nor 32 bits tell these apart.
             rows["beyond_double"] = [2**53 + 1, 2**53, 2**53 + 2, 2**40, 2**40 + 1, 2**32]
             rows["beyond_32_bits"] = [0, 1, 2**53, 2**32 + 1, 5]
-            # The upper halves are equal, and the lower ones compare as unsigned. Kernels that take two or four at a
-            # time meet both halves of that range in each place.
+            # Equal upper halves, and lower ones that compare as unsigned, in each place of two or four at a time.
             rows["lower_32_bits"] = [2**31 - 1, 2**32 - 1, 2**31, 0, 2**31 + 1, 1, 2, 2**31 + 2]
         if s.dtype.kind == "u":
             rows["sign_bit"] = [1, high // 2, high // 2 + 1, high // 2 - 1]

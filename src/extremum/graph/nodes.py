@@ -182,14 +182,11 @@ def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelPro
     stated: dict[str, Any] = {each.name: 1 for each in required if each.input is None}
     lists = [onnx.helper.make_tensor(each.name, onnx.TensorProto.INT64, [1], [1]) for each in required if each.input]
     outputs = [f"y{at}" for at in range(len(schema.outputs))]
+    node = onnx.helper.make_node(schema.name, [*names, *(each.name for each in lists)], outputs, **stated)
     # Rank 2: before opset 13 the default axis of Hardmax is 1.
-    graph = onnx.helper.make_graph(
-        [onnx.helper.make_node(schema.name, [*names, *(each.name for each in lists)], outputs, **stated)],
-        "question",
-        [onnx.helper.make_tensor_value_info(name, number, ("m", "n")) for name in names],
-        [onnx.helper.make_empty_tensor_value_info(name) for name in outputs],
-        lists,
-    )
+    inputs = [onnx.helper.make_tensor_value_info(name, number, ("m", "n")) for name in names]
+    results = [onnx.helper.make_empty_tensor_value_info(name) for name in outputs]
+    graph = onnx.helper.make_graph([node], "question", inputs, results, lists)
     # A fixed version of the format: onnx itself knows one only for published opsets.
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8)
 

@@ -143,8 +143,7 @@ def sites(model: onnx.ModelProto) -> Iterator[Site]:
 
 def inlined_sites(model: onnx.ModelProto) -> Iterator[Site]:
     """Yield the nodes in the order in which they run, those of a function at each of its calls."""
-    # The nodes have what a call gives their function: values of attributes, and names of inputs and outputs that no
-    # other call has.
+    # The nodes have what a call gives: values of attributes, and names that no other call has.
     source = InferenceInput(model)
     graph = source.infer()
     types = types_in(graph)

@@ -88,8 +88,6 @@ def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
     return copy
 
 
-# Tensors.
-
 # In elements. Inference reads small constants (a shape, an axis) and needs no others.
 _MOST_ELEMENTS = 256
 
@@ -197,9 +195,6 @@ def copy_fields(source: Any, target: Any, *, but: str) -> None:
             getattr(target, field.name).CopyFrom(content)
         else:
             setattr(target, field.name, content)
-
-
-# What a model declares.
 
 
 def types_in(graph: onnx.GraphProto) -> dict[str, TensorType]:

@@ -70,8 +70,7 @@ class Job:
 
     def read(self, read: tuple[Place, ...], alone: bool) -> Any:
         """Read a piece and return its part."""
-        blocks = [source.read(place) for source, place in zip(self.sources, read, strict=True)]
-        return self.part(read, blocks, alone)
+        return self.part(read, [source.read(place) for source, place in zip(self.sources, read, strict=True)], alone)
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
         """Return the part of a piece that one read makes, or all of it where there is no other read."""

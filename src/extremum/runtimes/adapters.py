@@ -127,7 +127,6 @@ def _reference() -> list[Runtime]:
 
 
 def _openvino() -> list[Runtime]:
-    """Return OpenVINO's CPU plugin."""
     import openvino
 
     core = openvino.Core()
@@ -143,7 +142,6 @@ def _openvino() -> list[Runtime]:
 
 
 def _tract() -> list[Runtime]:
-    """Return tract on the CPU."""
     import tract
 
     @through_float32
@@ -192,7 +190,6 @@ def _jaxonnxruntime() -> list[Runtime]:
 
 
 def _onnx2torch() -> list[Runtime]:
-    """Return onnx2torch on the CPU."""
     import onnx2torch
     import torch
 

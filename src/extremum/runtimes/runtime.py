@@ -114,7 +114,6 @@ def compare(question: Question, expected: Sequence[Array] | None, answers: Seque
 
 
 def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Outcome:
-    """Return the outcome of one output."""
     if answer.dtype != expected.dtype:
         outcome, same = Outcome.TYPE, _same_values(answer, expected)
     elif answer.shape != expected.shape:
