@@ -23,7 +23,7 @@ from commands import printed, refused, run, tree
 from extremum.check import RULES
 from extremum.cli.ops import markdown, records, tables
 from extremum.cli.program import COMMANDS, program
-from extremum.cli.terminal import Failure
+from extremum.cli.terminal import show_error
 from extremum.errors import InputError
 
 MODELS = {
@@ -169,7 +169,7 @@ def test_names_what_to_install(folder, missing, words, said):
         *words, env={**os.environ, "PYTHONPATH": os.pathsep.join((str(folder / "hidden"), *sys.path[1:]))}
     )
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"extremum: {said}\n")
-    failure = Failure.of(ModuleNotFoundError("No module named 'rich'", name="rich"))
+    failure = show_error(ModuleNotFoundError("No module named 'rich'", name="rich"))
     assert failure.record()["kind"] == "DependencyError"
 
 

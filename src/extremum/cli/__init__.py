@@ -59,18 +59,18 @@ def _run(words: list[str]) -> int:
     from extremum.cli.program import program
 
     try:
-        status: int | None = program.main(words, prog_name="extremum", standalone_mode=False)
+        if os.environ.get(COMPLETION_VARIABLE):
+            # A shell asks for completions.
+            program.main(words, "extremum")
+        with program.make_context("extremum", list(words)) as context:
+            status: int | None = program.invoke(context)
+            return status or 0
     except click.ClickException as error:
         raise ArgumentError(" ".join(error.format_message().split())) from None
-    except click.Abort:
-        raise KeyboardInterrupt from None
+    except click.exceptions.Exit as error:
+        return error.exit_code
     except SystemExit as error:
-        if COMPLETION_VARIABLE in os.environ:
-            # A shell asks for completions.
-            return int(error.code or 0)
-        # What click makes of a broken pipe.
-        raise BrokenPipeError from None
-    return status or 0
+        return int(error.code or 0)
 
 
 def _wants_json(words: list[str]) -> bool:

@@ -21,9 +21,9 @@ from extremum import __version__
 from extremum.check import RULES, AskedRuntime, Finding, Report, Severity, find, matching
 from extremum.check import check as look
 from extremum.cli import options
-from extremum.cli.terminal import Failure, document, show_error, write
+from extremum.cli.terminal import document, show_error, write
 from extremum.directml import FeatureLevel
-from extremum.errors import ArgumentError
+from extremum.errors import ArgumentError, ExtremumError
 from extremum.printable import json_text, printable
 from extremum.runtimes.runtime import Subprocess
 
@@ -139,7 +139,7 @@ def check(
     name = options.sole_runtime(name, adapters)
     models, several = options.models_of(paths)
 
-    def result(model: str, runtime: AskedRuntime | None) -> Report | Failure:
+    def result(model: str, runtime: AskedRuntime | None) -> Report | ExtremumError:
         try:
             return look(model, feature_level=feature_level, runtime=runtime, select=select, ignore=ignore)
         except Exception as error:
@@ -151,7 +151,7 @@ def check(
         runtime = None if process is None else AskedRuntime(process)
         results = {model: result(model, runtime) for model in map(str, models)}
     findings_by_model = {
-        model: result if isinstance(result, Failure) else result.counted(strict=infos or strict)
+        model: result if isinstance(result, ExtremumError) else result.counted(strict=infos or strict)
         for model, result in results.items()
     }
     if form == "json":
@@ -165,12 +165,12 @@ def check(
         for model, result_ in results.items():
             if isinstance(result_, Report):
                 write(f"{printable(model)}:\n" * several + _text(result_, infos=infos or strict))
-    if any(isinstance(each, Failure) for each in results.values()):
+    if any(isinstance(each, ExtremumError) for each in results.values()):
         return 2
     return int(any(isinstance(each, Report) and each.counted(strict=strict) for each in results.values()))
 
 
-_Findings = dict[str, tuple[Finding, ...] | Failure]
+_Findings = dict[str, tuple[Finding, ...] | ExtremumError]
 
 
 def _text(report: Report, *, infos: bool) -> str:
@@ -182,9 +182,9 @@ def _text(report: Report, *, infos: bool) -> str:
     return "\n".join((*map(str, findings), *notes, report.summary() + how))
 
 
-def _record(model: str, result: Report | Failure) -> dict[str, Any]:
+def _record(model: str, result: Report | ExtremumError) -> dict[str, Any]:
     """Return all findings about a model, or its error, as JSON can hold them."""
-    if isinstance(result, Failure):
+    if isinstance(result, ExtremumError):
         return {"model": model, "error": result.record()}
     findings = [each.record() for each in result.findings]
     return {"model": model, "nodes": result.nodes, "findings": findings, "notes": list(result.notes)}
@@ -197,9 +197,9 @@ def _message(finding: Finding) -> str:
 def _annotations(findings_by_model: _Findings) -> Iterable[str]:
     """Yield a workflow command of GitHub for each finding or error; no name in it can begin another command."""
     for model, result in findings_by_model.items():
-        for each in [result] if isinstance(result, Failure) else result:
-            if isinstance(each, Failure):
-                command, title, message = "error", "could not be checked", str(each.message)
+        for each in [result] if isinstance(result, ExtremumError) else result:
+            if isinstance(each, ExtremumError):
+                command, title, message = "error", "could not be checked", str(each)
             else:
                 title, message = f"{each.code} {find(each.code).title}", _message(each)
                 command = _WORDS[each.severity][1]
@@ -223,8 +223,8 @@ def _sarif(findings_by_model: _Findings) -> dict[str, Any]:
         level = {"level": _WORDS[rule.severity][0]}
         rules.append({"id": rule.code, **texts, "help": help_, "defaultConfiguration": level})
     for model, found in findings_by_model.items():
-        if isinstance(found, Failure):
-            message = {"text": str(found.message)}
+        if isinstance(found, ExtremumError):
+            message = {"text": str(found)}
             failed.append({"level": "error", "message": message, "locations": [_location(model)]})
         else:
             results += (_result(model, each) for each in found)

@@ -24,16 +24,13 @@ STATUS = 128 + 2
 _ALLOWED = 0.7
 """Seconds between the first Ctrl-C and the end of the process."""
 
-_lock = threading.Lock()
-_is_said = False
+_said = threading.Lock()
+_kept: list[socket.socket] = []
 
 
 def say_once() -> None:
     """Write the line that says that the command was interrupted."""
-    global _is_said
-    with _lock:
-        is_said, _is_said = _is_said, True
-    if not is_said:
+    if _said.acquire(blocking=False):
         # A progress bar hides the cursor, and has perhaps no time to show it again.
         prefix = "\r\x1b[K\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
         with contextlib.suppress(OSError, ValueError):
@@ -43,8 +40,8 @@ def say_once() -> None:
 @contextlib.contextmanager
 def watch() -> Iterator[None]:
     """End the process soon after a Ctrl-C that comes in this block."""
-    global _is_said
-    _is_said = False
+    if _said.locked():
+        _said.release()
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         # Signals are the business of the program that called, or whoever started this one has them ignored.
@@ -66,9 +63,6 @@ def watch() -> Iterator[None]:
         else:
             # Interrupted: the thread watches over the end of the interpreter, which waits for other threads.
             _kept.append(sender)
-
-
-_kept: list[socket.socket] = []
 
 
 def _first(number: int, frame: FrameType | None) -> None:

@@ -209,7 +209,14 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
 
     No two names share a file, even where a file system ignores case or cuts long names.
     """
-    quoted = {name: _quoted(name) for name in names}
+    quoted = {}
+    for name in names:
+        # A plus sign that stands alone marks what is no encoding.
+        text = quote(name.encode("utf-8", "surrogatepass"), safe="") or "+"
+        # A name with a dot in front is hidden, and may be one of this package's own.
+        if text.startswith(".") or text.partition(".")[0].lower() in _DEVICES:
+            text = f"%{ord(text[0]):02X}{text[1:]}"
+        quoted[name] = text
     count = Counter(each.lower() for each in quoted.values())
     return {
         # A plus sign in a name is encoded, so no other name ends so.
@@ -218,12 +225,3 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
         else f"{each[: _LONGEST - 33]}+{hashlib.sha256(each.encode()).hexdigest()[:32]}.npy"
         for name, each in quoted.items()
     }
-
-
-def _quoted(name: str) -> str:
-    # A plus sign that stands alone marks what is no encoding.
-    text = quote(name.encode("utf-8", "surrogatepass"), safe="") or "+"
-    # A name with a dot in front is hidden, and may be one of this package's own.
-    if text.startswith(".") or text.partition(".")[0].lower() in _DEVICES:
-        text = f"%{ord(text[0]):02X}{text[1:]}"
-    return text

@@ -49,13 +49,6 @@ class _LazyGroup(Group):
         module = import_module(f"extremum.cli.{cmd_name}") if cmd_name in COMMANDS else None
         return getattr(module, cmd_name, None)
 
-    def invoke(self, ctx: click.Context) -> Any:
-        # Click writes an empty line about a KeyboardInterrupt, but none about an Abort.
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise click.Abort from None
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))

@@ -11,7 +11,6 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
@@ -91,39 +90,29 @@ def print_values(title: str, values: Mapping[str, Any]) -> None:
     console().print(table)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a command could not run: the class of the exception, ``InternalError`` if unexpected, and the message."""
-
-    kind: str
-    message: ExtremumError
-
-    @classmethod
-    def of(cls, error: BaseException) -> Failure:
-        """Describe an exception."""
-        kind = type(error).__name__
-        match error:
-            case ExtremumError():
-                return cls(kind, error)
-            case ModuleNotFoundError() if isinstance(missing := lacking("this command", error), ExtremumError):
-                return cls("DependencyError", missing)
-            case OSError():
-                reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-                return cls(kind, ExtremumError(reason))
-            case MemoryError():
-                return cls("MemoryError", ExtremumError(f"out of memory: {error}" if str(error) else "out of memory"))
-        reason = ": ".join(part for part in (f"unexpected {kind}", first_line(error)) if part)
-        return cls("InternalError", ExtremumError(reason, remedy=_REPORT))
-
-    def record(self) -> dict[str, Any]:
-        """Return the failure as JSON can hold it."""
-        return {**self.message.record(), "kind": self.kind}
+def _failure(error: BaseException) -> ExtremumError:
+    """Return why a command could not run, as an error whose class has the name that JSON states."""
+    kind, remedy = type(error).__name__, None
+    match error:
+        case ExtremumError():
+            return error
+        case ModuleNotFoundError() if isinstance(missing := lacking("this command", error), ExtremumError):
+            return missing
+        case OSError():
+            reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        case MemoryError():
+            kind, reason = "MemoryError", f"out of memory: {error}" if str(error) else "out of memory"
+        case _:
+            reason = ": ".join(part for part in (f"unexpected {kind}", first_line(error)) if part)
+            kind, remedy = "InternalError", _REPORT
+    named: type[ExtremumError] = type(kind, (ExtremumError,), {})
+    return named(reason, remedy=remedy)
 
 
-def show_error(error: BaseException, *, about: str = "") -> Failure:
-    """Print the line of an exception on stderr, after what it is about, and describe it."""
-    failure = Failure.of(error)
-    line, about = failure.message.one_line(), printable(about)
+def show_error(error: BaseException, *, about: str = "") -> ExtremumError:
+    """Print the line of an exception on stderr, after what it is about, and return it as an error of this package."""
+    failure = _failure(error)
+    line, about = failure.one_line(), printable(about)
     lines = [f"extremum: {line}" if about in line else f"extremum: {about}: {line}"]
     if os.environ.get("EXTREMUM_TRACEBACK", "0") not in ("", "0"):
         lines[:0] = map(printable, "".join(traceback.format_exception(error)).splitlines())
