@@ -113,17 +113,12 @@ class PreparedModel(BackendRep):
         return self.loaded.whole
 
     def run(self, inputs: Sequence[Any] | Mapping[str, Any], **options: Any) -> tuple[Any, ...]:
-        """Run the model.
+        """Run the model, and return the outputs in its order; they can also be had by name.
 
         Parameters
         ----------
         inputs : sequence or mapping
             Arrays in the model's order, or by name. They are not modified.
-
-        Returns
-        -------
-        tuple
-            The outputs in the model's order, which can also be had by name.
 
         Raises
         ------
@@ -452,8 +447,6 @@ def _require_valid(model: onnx.ModelProto) -> None:
 # evaluator's own defaults come from the newest version of an operator, and it hands new operators to subgraphs but not
 # to functions; both are put right here. Where a session cannot go on, the evaluator runs the model, or says what is
 # wrong with it in the same words as without onnxruntime.
-
-
 class _Operator(OpRun):
     # Without a schema the evaluator fills in no defaults: they depend on the model's opset.
     op_schema = None

@@ -72,8 +72,6 @@ __all__ = [
 ]
 __dir__ = __all__.copy
 
-# Descriptions: which exist at all.
-
 
 class _Enumeration(Enum):
     @property
@@ -614,9 +612,6 @@ class TopK1OperatorDesc(TopKOperatorDesc):
     axis_direction: AxisDirection
 
 
-# Operators: what a feature level accepts, and dispatch on buffers.
-
-
 def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     """Return the core operation that a description means at a feature level."""
     if not (isinstance(desc, OperatorDesc) and hasattr(desc, "operator")):
@@ -917,9 +912,6 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
     return Operator(desc, feature_level, accept(desc, feature_level))
 
 
-# Models: which operators a node becomes, how its axes are written, how broadcasting becomes strides.
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
     """One operator, the lowest feature level that takes it, and the names of the model's tensors it is dispatched on.
@@ -1131,8 +1123,7 @@ def lower(
     model : onnx.ModelProto, bytes, str or path-like
         The model, its serialised form, or the file that holds it. Other operators than the family's are left alone.
     feature_level : FeatureLevel, int or str
-        What the operators have to get by with, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by
-        default.
+        The level that takes them, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by default.
     sizes : mapping of str to int, optional
         The size of each symbolic dimension: descriptions state every size.
 

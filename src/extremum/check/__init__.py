@@ -67,11 +67,6 @@ def check(
     ignore : collection of str
         The rules to leave out.
 
-    Returns
-    -------
-    Report
-        The findings, and what could not be checked.
-
     Raises
     ------
     ModelError

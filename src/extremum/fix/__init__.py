@@ -67,11 +67,6 @@ def fix(
     whole : bool
         Whether both models also run as a whole, in onnx's reference implementation; large ones take long.
 
-    Returns
-    -------
-    Fixed
-        The model, the changes, and what could not be changed.
-
     Raises
     ------
     ModelError

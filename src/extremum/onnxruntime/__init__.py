@@ -289,8 +289,6 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
 # Calls of functions that hold custom operators, or call one that does. ONNX Runtime infers the types in a function
 # without the types of custom operators. So the graph of a call declares the types of its outputs. A function cannot
 # declare types, so that a function that another one calls is inlined there.
-
-
 def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], converted: Collection[str]) -> onnx.ModelProto:
     """Return the model with declared types for calls of functions that hold the converted nodes."""
     paths = {path.partition(".")[0] for path in converted}

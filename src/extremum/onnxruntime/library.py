@@ -177,8 +177,6 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
 
 
 # NumPy has no bfloat16, so onnxruntime refuses such arrays. It takes and gives the bits as an OrtValue.
-
-
 def _take_bfloat16(session: Any) -> None:
     """Let a session with a bfloat16 input or output run on arrays of it."""
     if any(each.type == _BFLOAT16_TENSOR for each in (*session.get_inputs(), *session.get_outputs())):
