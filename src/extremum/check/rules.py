@@ -597,9 +597,7 @@ def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
             yield ExecutionError(reason, given=each.reproducer, remedy=remedy)
 
 
-@functools.cache
-def _in_process(runtime: Runtime) -> AskedRuntime:
-    return AskedRuntime(InProcess(runtime))
+_in_process = functools.cache(lambda runtime: AskedRuntime(InProcess(runtime)))
 
 
 @rule("EX109", "float16 between nodes", Severity.INFO)

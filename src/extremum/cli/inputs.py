@@ -83,7 +83,8 @@ def gather(
     """Read the inputs that come from files and draw the others at random."""
     inputs = {each.name: each for each in declared}
     _refuse_unknown("input", files, inputs)
-    _refuse_unknown("symbolic dimension", sizes, sorted(set().union(*(each.symbols() for each in inputs.values()))))
+    dimensions = {size for each in inputs.values() for size in each.shape or () if isinstance(size, str)}
+    _refuse_unknown("symbolic dimension", sizes, sorted(dimensions))
     arrays = {name: read_array(files[name], each.dtype) for name, each in inputs.items() if name in files}
     origin = dict.fromkeys(sizes, "as set")
     known_sizes = dict(sizes)

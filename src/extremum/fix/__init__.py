@@ -261,9 +261,6 @@ def has_external_data(model: onnx.ModelProto) -> bool:
     return any(True for _ in external(model))
 
 
-# What a fix changes, and how it reads.
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """One node and the nodes that replace it.

@@ -22,7 +22,6 @@ import onnx
 from onnx.defs import OpSchema
 
 from extremum.graph import nodes, types
-from extremum.graph.nodes import Key, callees_first, key
 from extremum.tensors import Dimension
 
 # Nodes that keep the promise of their schema and still end the process in onnx's inference. Random values of attributes
@@ -373,10 +372,11 @@ class InferenceInput:
     """A model as inference gets it."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
-        self._functions = {key(each): (index, each) for index, each in enumerate(model.functions)}
-        self._called, self._numbers = set[Key](), count(1)
+        self._functions = {nodes.key(each): (index, each) for index, each in enumerate(model.functions)}
+        self._called, self._numbers = set[nodes.Key](), count(1)
         self._infers = any(
-            nodes.is_of_family(node) and key(node) not in self._functions for _, _, node in nodes.everywhere(model)
+            nodes.is_of_family(node) and nodes.key(node) not in self._functions
+            for _, _, node in nodes.everywhere(model)
         )
         opsets = nodes.opsets(model.opset_import)
         # The newest that is there; of other domains than the model's the newest of its functions.
@@ -389,9 +389,9 @@ class InferenceInput:
         self._graph(self.graph, model.graph)
         # Callers first, so that a function that only they call is met there.
         self.uncalled = {
-            key(each): self._call(each, onnx.NodeProto(), self.graph)
-            for each in reversed(callees_first(model.functions))
-            if key(each) not in self._called
+            nodes.key(each): self._call(each, onnx.NodeProto(), self.graph)
+            for each in reversed(nodes.callees_first(model.functions))
+            if nodes.key(each) not in self._called
         }
 
     def infer(self) -> onnx.GraphProto:
@@ -430,7 +430,7 @@ class InferenceInput:
     def _nodes(self, body: Body, source: Iterable[onnx.NodeProto]) -> None:
         for node in source:
             entry = Entry(node)
-            _, function = self._functions.get(key(node), (None, None))
+            _, function = self._functions.get(nodes.key(node), (None, None))
             if function is not None:
                 entry.call = self._call(function, node, body)
             else:
@@ -486,7 +486,7 @@ class InferenceInput:
 
     def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body) -> Body:
         """Add the nodes of a function where it is called."""
-        self._called.add(key(function))
+        self._called.add(nodes.key(function))
         names = Names(f"{function.name}:{next(self._numbers)}/")
         names.update(dict.fromkeys(function.input, ""))
         names.update(zip(function.input, map(caller.name_of, node.input), strict=False))
@@ -498,7 +498,7 @@ class InferenceInput:
                 names[formal] = given
         attributes = {each.name: each for each in function.attribute_proto}
         attributes.update((each.name, each) for each in resolve_references(node, caller.attributes).attribute)
-        path, opsets = f"functions[{self._functions[key(function)][0]}]", nodes.opsets(function.opset_import)
+        path, opsets = f"functions[{self._functions[nodes.key(function)][0]}]", nodes.opsets(function.opset_import)
         body = Body(path, opsets, caller.graph, caller.kinds, names, attributes, caller.outputs)
         body.note_types(function.value_info)
         self._nodes(body, function.node)

@@ -27,7 +27,6 @@ from google.protobuf.message import DecodeError, Message
 from extremum.dtypes import ELEMENT_TYPES
 from extremum.errors import ExtremumError, FileError, ModelError
 from extremum.graph import nodes
-from extremum.graph.nodes import Key, callees_first, key
 from extremum.graph.types import attribute_tensors, copy_fields, dense, is_external, sparse_tensors, wrong_tensor
 
 # Files that a user names. Only regular files are opened: a pipe keeps its reader waiting, and a device never ends.
@@ -135,14 +134,14 @@ DEEPEST = 64
 
 def require_bounded(model: onnx.ModelProto) -> None:
     """Refuse a model whose functions make too many nodes, stand too deep or call each other in a circle."""
-    sizes: dict[Key, tuple[int, int]] = {}
-    for function in callees_first(model.functions):
-        sizes[key(function)] = _measure(function.node, sizes)
+    sizes: dict[nodes.Key, tuple[int, int]] = {}
+    for function in nodes.callees_first(model.functions):
+        sizes[nodes.key(function)] = _measure(function.node, sizes)
     if sizes:
         _measure(model.graph.node, sizes)
 
 
-def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[Key, tuple[int, int]]) -> tuple[int, int]:
+def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[nodes.Key, tuple[int, int]]) -> tuple[int, int]:
     """Return how many nodes there are and how deep they stand, calls included."""
     own, called, deepest = 0, 0, 1
     stack = [(body, 1)]
@@ -150,7 +149,7 @@ def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[Key, tuple[int, int]
         level, depth = stack.pop()
         deepest = max(deepest, depth)
         for node in level:
-            inner_nodes, inner_depth = sizes.get(key(node), (0, 0))
+            inner_nodes, inner_depth = sizes.get(nodes.key(node), (0, 0))
             own += 1
             called += inner_nodes
             deepest = max(deepest, depth + inner_depth)
@@ -208,11 +207,18 @@ def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float
             location = _entry(tensor, "location")
             if location not in paths:
                 paths[location] = _path(tensor, folder)
-            content = _content(tensor, paths[location], at_most)
+            needed, offset, length = _size(tensor), _number(tensor, "offset") or 0, _number(tensor, "length")
+            if length not in (None, needed):
+                raise wrong_tensor(tensor.name, f"{length} bytes where its type and shape take {needed}")
+            with open_file(paths[location]) as file:
+                size = file.seek(0, os.SEEK_END)
+                if offset + needed > size:
+                    raise wrong_tensor(tensor.name, f"{needed} bytes from {offset} on, of a file of {size}")
+                if needed <= at_most:
+                    file.seek(offset)
+                    _fill(tensor, file.read(needed))
         except (OSError, ExtremumError) as error:
             raise _unreadable(tensor, error) from None
-        if content is not None:
-            _fill(tensor, content)
 
 
 def _unreadable(tensor: onnx.TensorProto, error: Exception) -> ModelError:
@@ -227,20 +233,6 @@ def _fill(tensor: onnx.TensorProto, content: bytes) -> None:
     tensor.raw_data = content
     tensor.ClearField("data_location")
     del tensor.external_data[:]
-
-
-def _content(tensor: onnx.TensorProto, path: Path, at_most: float) -> bytes | None:
-    needed, offset, length = _size(tensor), _number(tensor, "offset") or 0, _number(tensor, "length")
-    if length not in (None, needed):
-        raise wrong_tensor(tensor.name, f"{length} bytes where its type and shape take {needed}")
-    with open_file(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        if offset + needed > size:
-            raise wrong_tensor(tensor.name, f"{needed} bytes from {offset} on, of a file of {size}")
-        if needed > at_most:
-            return None
-        file.seek(offset)
-        return file.read(needed)
 
 
 def _entry(tensor: onnx.TensorProto, name: str) -> str:
@@ -259,13 +251,11 @@ def _path(tensor: onnx.TensorProto, folder: Path) -> Path:
     location = _entry(tensor, "location")
     spellings = (PurePosixPath(location), PureWindowsPath(location))
     if location and not any(each.is_absolute() or each.drive or ".." in each.parts for each in spellings):
-        try:
+        # A circle of links, or a name that no file can have.
+        with contextlib.suppress(OSError, ValueError, RuntimeError):
             path = (folder / location).resolve()
             if path.is_relative_to(folder.resolve()):
                 return path
-        except (OSError, ValueError, RuntimeError):
-            # A circle of links, or a name that no file can have.
-            pass
     reason = f"the content of tensor {tensor.name!r} is not in the folder of the model"
     raise ModelError(reason, given=repr(location), remedy=_REMEDY)
 
@@ -357,8 +347,8 @@ class Model:
             return
         model = self.proto
         # onnxruntime takes no tensor that it drops, and a function may not read what a call gives it.
-        functions = {key(function) for function in model.functions}
-        read = {name for node in model.graph.node if key(node) not in functions for name in node.input}
+        functions = {nodes.key(function) for function in model.functions}
+        read = {name for node in model.graph.node if nodes.key(node) not in functions for name in node.input}
         names = Counter(each.name for each in model.graph.initializer)
         names.update(each.values.name for each in model.graph.sparse_initializer)
         self.proto = onnx.ModelProto()

@@ -19,7 +19,6 @@ import onnx
 from extremum.errors import ExtremumError, SpecError
 from extremum.graph import nodes
 from extremum.graph.inference import Body, InferenceInput, num_outputs, subgraph_of
-from extremum.graph.nodes import Key, callees_first, key
 from extremum.graph.types import declared_type, types_in
 from extremum.spec import ONNX, OperatorVersion
 from extremum.tensors import TensorType
@@ -135,8 +134,8 @@ def sites(model: onnx.ModelProto) -> Iterator[Site]:
     types = types_in(graph)
     calls: _Calls = {name: {(): (body, graph, types)} for name, body in source.uncalled.items()}
     yield from _walk(source.graph, graph, types, types, calls)
-    for function in reversed(callees_first(model.functions)):
-        for given, call in sorted(calls.get(key(function), {}).items(), key=lambda each: str(each[0])):
+    for function in reversed(nodes.callees_first(model.functions)):
+        for given, call in sorted(calls.get(nodes.key(function), {}).items(), key=lambda each: str(each[0])):
             by_model = {**_by_model_names(call[0], call[2]), **dict(zip(function.input, given, strict=False))}
             yield from _walk(*call, by_model, calls)
 
@@ -152,7 +151,7 @@ def inlined_sites(model: onnx.ModelProto) -> Iterator[Site]:
 
 Types = MutableMapping[str, TensorType]
 # For each function and each set of types of its inputs the nodes of one such call, in what inference gave.
-_Calls = dict[Key, dict[tuple[TensorType, ...], tuple[Body, onnx.GraphProto, Types]]]
+_Calls = dict[nodes.Key, dict[tuple[TensorType, ...], tuple[Body, onnx.GraphProto, Types]]]
 
 
 def _walk(
@@ -184,7 +183,7 @@ def _walk(
         site = Site(node, nodes.path(body.path, index), body.opsets, types, declared, entry.call is not None, results)
         if entry.call is not None and calls is not None:
             given = tuple(types.get(name, TensorType()) for name in node.input)
-            calls.setdefault(key(node), {}).setdefault(given, (entry.call, graph, inferred))
+            calls.setdefault(nodes.key(node), {}).setdefault(given, (entry.call, graph, inferred))
         yield site
         if (values := nodes.constant_integers(node)) is not None and len(node.output) == 1:
             types[node.output[0]] = TensorType("int64", (len(values),), values)

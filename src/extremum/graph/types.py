@@ -241,10 +241,6 @@ class DeclaredInput:
     # Whether the model has a default for it.
     optional: bool
 
-    def symbols(self) -> set[str]:
-        """Return the names of the dimensions whose size the model leaves open."""
-        return {size for size in self.shape or () if isinstance(size, str)}
-
 
 def defaults(graph: onnx.GraphProto) -> set[str]:
     """Return the names of the values that have an initializer."""
