@@ -75,11 +75,10 @@ def _grown(number: int, name: str, axis: int, sizes: list[int], found: tuple[NDA
         # Of a batch of one size it is not known what else has that size.
         axes = [axis] if axis in axes else []
     if len(axes) != 1 or len({len(shape) for shape in shapes}) > 1:
-        raise ArgumentError(
-            f"run: output {name!r} has no axis for the entries of the batch",
-            given=" and ".join(f"{list(shape)} for {size}" for shape, size in zip(shapes, sizes, strict=True)),
-            remedy="name an output that has one entry for each of the batch, or pass a model that has no others",
-        )
+        reason = f"run: output {name!r} has no axis for the entries of the batch"
+        given = " and ".join(f"{list(shape)} for {size}" for shape, size in zip(shapes, sizes, strict=True))
+        remedy = "name an output that has one entry for each of the batch, or pass a model that has no others"
+        raise ArgumentError(reason, given=given, remedy=remedy)
     # How long the text of other entries is, these do not say.
     dtype = np.dtype(object) if found[0].dtype.kind in "SUT" else found[0].dtype
     return Output(number, name, axes[0], shapes[0], dtype)

@@ -119,9 +119,8 @@ class Reduction:
         found: list[ValuesIndices[Any, Any]] = []
         for part in parts:
             best, places = (None if each is None else np.asarray(each) for each in part)
-            found.append(
-                ValuesIndices(best.view(array.dtype.newbyteorder("=")) if times and best is not None else best, places)
-            )
+            best = best.view(array.dtype.newbyteorder("=")) if times and best is not None else best
+            found.append(ValuesIndices(best, places))
         if beside:
             low, high = found[0], found[-1]
             missing = np.isnat(low.values)

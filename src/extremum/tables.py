@@ -66,11 +66,8 @@ def _elementwise(name: str) -> Callable[..., Any]:
         if out is not None:
             reason = f"{name}: the columns of the result have types of their own, and out has one"
             raise ArgumentError(reason, remedy="leave out away")
-        arrays = {
-            at: operand_of(name, x)
-            for at, x in enumerate(operands)
-            if at not in tables and type(x) not in (bool, int, float)
-        }
+        others = {at: x for at, x in enumerate(operands) if at not in tables and type(x) not in (bool, int, float)}
+        arrays = {at: operand_of(name, x) for at, x in others.items()}
         _require_alike(name, first, list(tables.values()), list(arrays.values()))
         found = []
         for place, (label, mask) in enumerate(zip(first.names, _masks(name, where, first), strict=True)):
@@ -132,8 +129,6 @@ def _require_alike(function: str, first: Table, tables: list[Table], arrays: lis
         common_library([*(Operand(nothing, library=each.library, labels=each.labels) for each in tables), *arrays])
     shapes = [*(each.shape for each in tables), *(each.array.shape for each in arrays)]
     if elementwise.broadcast_shape(function, shapes) != first.shape or {each.shape for each in tables} != {first.shape}:
-        raise ArgumentError(
-            f"{function}: a table of shape {first.shape}, whose columns have types of their own, beside other shapes",
-            given=f"shapes {' '.join(map(str, shapes))}",
-            remedy="pass operands that broadcast to the shape of the table",
-        )
+        own = f"a table of shape {first.shape}, whose columns have types of their own"
+        given, remedy = f"shapes {' '.join(map(str, shapes))}", "pass operands that broadcast to the shape of the table"
+        raise ArgumentError(f"{function}: {own}, beside other shapes", given=given, remedy=remedy)

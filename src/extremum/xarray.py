@@ -60,8 +60,7 @@ def named(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:
     if dim is None or dim is ...:
         return tuple(x.dims)
     # A tuple may be the name of a dimension too.
-    is_name = isinstance(dim, Hashable) and (not isinstance(dim, tuple) or dim in x.dims)
-    wanted = [dim] if is_name else list(dim)
+    wanted = [dim] if isinstance(dim, Hashable) and (not isinstance(dim, tuple) or dim in x.dims) else list(dim)
     for name in wanted:
         if name not in x.dims:
             reason = f"{function}: there is no dimension {name!r}"
@@ -254,24 +253,14 @@ argmax = _arg(
     {'day': 1, 'hour': 0}""",
 )
 argmin = _arg(
-    "argmin",
-    "Index of the smallest element",
-    """>>> extremum.xarray.argmin(x, "day").values
-    array([0, 1, 0])""",
+    "argmin", "Index of the smallest element", '>>> extremum.xarray.argmin(x, "day").values\n    array([0, 1, 0])'
 )
+_ONE_OR_TWO = "xarray.DataArray or xarray.Dataset, or ValuesIndices of two"
 max: _Max = _end(
-    "max",
-    "Largest element",
-    """>>> extremum.xarray.max(x, "day").hour.values
-    array([ 6, 12, 18])""",
-    "xarray.DataArray or xarray.Dataset, or ValuesIndices of two",
+    "max", "Largest element", '>>> extremum.xarray.max(x, "day").hour.values\n    array([ 6, 12, 18])', _ONE_OR_TWO
 )
 min: _Max = _end(
-    "min",
-    "Smallest element",
-    """>>> extremum.xarray.min(x, "day").values
-    array([1, 0, 5])""",
-    "xarray.DataArray or xarray.Dataset, or ValuesIndices of two",
+    "min", "Smallest element", '>>> extremum.xarray.min(x, "day").values\n    array([1, 0, 5])', _ONE_OR_TWO
 )
 minmax: _MinMax = _end(
     "minmax",
@@ -346,9 +335,7 @@ def _labels(name: str, superlative: str, example: str) -> _Idx:
             if each not in x.coords:
                 raise ArgumentError(f"{name}: dimension {each!r} has no coordinate", remedy="use argmax or argmin")
         found = index_of(x, dims, as_dict=True, default=-1, **options)
-        result = {
-            each: _labelled(name, index, x.coords[each], fill_value).rename(each) for each, index in found.items()
-        }
+        result = {each: _labelled(name, i, x.coords[each], fill_value).rename(each) for each, i in found.items()}
         return result[dims[0]] if dim is None or dim in dims else result
 
     return labels
@@ -531,7 +518,7 @@ _ELEMENTWISE_TEXT = """Elementwise {superlative}, broadcast by the names of dime
     >>> import xarray as xr
     >>> import extremum.xarray
     >>> row, column = xr.DataArray([1, 5], dims="x"), xr.DataArray([3, 6], dims="y")
-    >>> extremum.xarray.{name}(row, column).values
+    >>> extremum.xarray.{name}(row, column).values.tolist()
     {example}
     """
 
@@ -570,18 +557,8 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
     return function
 
 
-maximum = _elementwise(
-    "maximum",
-    "largest",
-    """array([[3, 6],
-           [5, 6]])""",
-)
-minimum = _elementwise(
-    "minimum",
-    "smallest",
-    """array([[1, 1],
-           [3, 5]])""",
-)
+maximum = _elementwise("maximum", "largest", "[[3, 6], [5, 6]]")
+minimum = _elementwise("minimum", "smallest", "[[1, 1], [3, 5]]")
 
 
 def _by_axis(name: str) -> Callable[..., Any]:

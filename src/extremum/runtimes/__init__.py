@@ -176,12 +176,11 @@ def _blaming(name: str, absent: str, remedy: str | None = None) -> Iterator[None
         places = [(each.filename, each.lineno) for each in frames]
         if isinstance(error, SyntaxError):
             places.append((error.filename or "", error.lineno))
-        raise ExecutionError(
-            f"the adapter of the runtime {name!r} fails",
-            where="{}, line {}".format(*places[-1]) if places else None,
-            given=": ".join(part for part in (type(error).__name__, first_line(error)) if part),
-            remedy="mend the adapter, or what it imports; EXTREMUM_TRACEBACK=1 shows the traceback",
-        ) from error
+        where = "{}, line {}".format(*places[-1]) if places else None
+        given = ": ".join(filter(None, (type(error).__name__, first_line(error))))
+        remedy = "mend the adapter, or what it imports; EXTREMUM_TRACEBACK=1 shows the traceback"
+        reason = f"the adapter of the runtime {name!r} fails"
+        raise ExecutionError(reason, where=where, given=given, remedy=remedy) from error
 
 
 def _checked(found: Any) -> list[Runtime]:
