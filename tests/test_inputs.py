@@ -289,7 +289,7 @@ def test_files_and_random_arrays(scores):
     both, other = (gather([DECLARED, BIAS], {}, {"batch": 7}, Drawing(seed)) for seed in (3, 4))
     np.testing.assert_array_equal(both["bias"], arrays["bias"])
     assert not np.array_equal(both["bias"], other["bias"])
-    assert gather([DECLARED], {}, {}) == {}
+    assert gather([OPTIONAL], {}, {}) == {}
     assert gather([OPTIONAL], {}, {}, Drawing(0)) == {}
     assert gather([OPTIONAL], {}, {}, Drawing(0, {"x": ("3", "3")}))["x"].tolist() == [3, 3]
 

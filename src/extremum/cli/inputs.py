@@ -70,8 +70,8 @@ def parse_sizes(texts: Iterable[str]) -> dict[str, int]:
 
 def parse_ranges(texts: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Split ``name=low:high`` texts into a mapping."""
-    pairs = {name: numbers.split(":") for name, numbers in _parse(texts, "name=low:high").items()}
-    return {name: (low, high) for name, (low, high) in pairs.items()}
+    pairs = {name: numbers.partition(":") for name, numbers in _parse(texts, "name=low:high").items()}
+    return {name: (low, high) for name, (low, _, high) in pairs.items()}
 
 
 def gather(
@@ -80,7 +80,7 @@ def gather(
     sizes: Mapping[str, int],
     drawing: Drawing | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Read the inputs that come from files and draw the others at random."""
+    """Read the inputs that come from files and draw the others at random; refuse a model without one that it needs."""
     inputs = {each.name: each for each in declared}
     _refuse_unknown("input", files, inputs)
     dimensions = {size for each in inputs.values() for size in each.shape or () if isinstance(size, str)}
@@ -107,16 +107,11 @@ def gather(
         for position, (name, each) in enumerate(inputs.items()):
             if name not in arrays and (not each.optional or name in drawing.ranges):
                 arrays[name] = drawing.draw(each, known_sizes, position)
+    for name, each in inputs.items():
+        if name not in arrays and not each.optional:
+            remedy = f"pass -i {printable(name)}=FILE, or add --random"
+            raise InputError(f"input {name!r} is missing", given=f"inputs {', '.join(arrays) or 'none'}", remedy=remedy)
     return arrays
-
-
-def require_all(declared: Iterable[DeclaredInput], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse to run without an input that a model has to have."""
-    for each in declared:
-        if each.name not in arrays and not each.optional:
-            remedy = f"pass -i {printable(each.name)}=FILE, or add --random"
-            given = f"inputs {', '.join(arrays) or 'none'}"
-            raise InputError(f"input {each.name!r} is missing", given=given, remedy=remedy)
 
 
 def _refuse_unknown(noun: str, given: Iterable[str], known: Collection[str]) -> None:

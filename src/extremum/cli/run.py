@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from extremum import backend
-from extremum.cli.inputs import Drawing, gather, parse_assignments, parse_ranges, parse_sizes, require_all
+from extremum.cli.inputs import Drawing, gather, parse_assignments, parse_ranges, parse_sizes
 from extremum.cli.new_files import output_paths, write_outputs
 from extremum.cli.options import PATH, Command, json_option, named_options
 from extremum.cli.terminal import describe, print_values, write
@@ -72,9 +72,7 @@ def run(
     names = [output.name for output in prepared.loaded.proto.graph.output]
     if folder is not None:
         output_paths(names, folder)
-    declared = list(declared_inputs(prepared.loaded.proto))
-    arrays = gather(declared, paths, symbols, drawing)
-    require_all(declared, arrays)
+    arrays = gather(declared_inputs(prepared.loaded.proto), paths, symbols, drawing)
     start = time.perf_counter()
     results = dict(zip(names, prepared.run(arrays), strict=True))
     seconds = time.perf_counter() - start

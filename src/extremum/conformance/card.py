@@ -21,13 +21,16 @@ from urllib.parse import quote
 
 from extremum import __version__, dtypes
 from extremum.conformance.suite import VERSIONS, Answers, Case, Result, named
-from extremum.conformance.topics import Array, Placement
+from extremum.conformance.topics import Placement
 from extremum.errors import InputError
 from extremum.printable import markdown_table
-from extremum.runtimes.runtime import Outcome
+from extremum.runtimes.runtime import Array, Outcome
 
 REFUSALS = "refusals"
 """The column, beside the element types, of the cases that have to be refused, which say nothing of a type."""
+
+COLUMNS = [*(each.name for each in dtypes.ELEMENT_TYPES if any(each.name in row.types for row in VERSIONS)), REFUSALS]
+"""The element types that any version takes, and the refusals."""
 
 
 @dataclass(frozen=True)
@@ -135,11 +138,9 @@ def _kinds(results: Sequence[Result]) -> list[Kind]:
 
 
 def _kind(topic: str, members: Sequence[Result]) -> Kind:
-    def size(result: Result) -> tuple[float, int]:
-        # An empty tensor explains less than any other.
-        return sum(x.size for x in result.case.question.inputs) or float("inf"), -result.case.version.since
-
-    first = min(members, key=size)
+    # An empty tensor explains less than any other.
+    sizes = [sum(x.size for x in each.case.question.inputs) or float("inf") for each in members]
+    first = min(zip(sizes, members, strict=True), key=lambda pair: (pair[0], -pair[1].case.version.since))[1]
     elements: dict[str, dict[str, None]] = {}
     for each in members:
         elements.setdefault(str(each.case.version), {})[each.case.element] = None
@@ -203,7 +204,7 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
     # As many runtimes as fit into the width of a page; inches of a square, and of the names left of and above them.
     across = min(len(runtimes), 3)
     down = -(-len(runtimes) // 3)
-    width = 0.8 + (len(column_names()) * 0.14 + 0.35) * across
+    width = 0.8 + (len(COLUMNS) * 0.14 + 0.35) * across
     height = 1.4 + (len(VERSIONS) * 0.14 + 0.85) * down
     # White, so that it can be read on a dark page too.
     figure = Figure(figsize=(max(width, 8), height), facecolor="white", layout="constrained")
@@ -223,19 +224,12 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
     figure.savefig(path, dpi=130)
 
 
-def column_names() -> list[str]:
-    """Return the columns of a panel: the element types that any version takes, and the refusals."""
-    taken = {name for row in VERSIONS for name in row.types}
-    return [*(element.name for element in dtypes.ELEMENT_TYPES if element.name in taken), REFUSALS]
-
-
 def _panel(axes: Any, runtime: Recorded) -> None:
     from matplotlib.collections import PolyCollection
 
-    columns = column_names()
     halves: list[list[tuple[float, float]]] = []
     colours: list[str] = []
-    for (y, row), (x, column) in product(enumerate(VERSIONS), enumerate(columns)):
+    for (y, row), (x, column) in product(enumerate(VERSIONS), enumerate(COLUMNS)):
         if counts := runtime.cells.get((str(row), column)):
             # The lower half has the colour of the worst answer, the upper half that of the best.
             ranked = [colour for outcome, colour in _COLOURS.items() if counts[outcome]]
@@ -245,10 +239,10 @@ def _panel(axes: Any, runtime: Recorded) -> None:
     # A line of its own colour hides where the halves of a square meet.
     axes.add_collection(PolyCollection(halves, color=colours, linewidth=0.2))
     axes.set_title(runtime.title, fontsize=10)
-    axes.set_xticks([place + _EDGE / 2 for place in range(len(columns))], columns, rotation=90, fontsize=7)
+    axes.set_xticks([place + _EDGE / 2 for place in range(len(COLUMNS))], COLUMNS, rotation=90, fontsize=7)
     axes.set_yticks([line + _EDGE / 2 for line in range(len(VERSIONS))], map(str, VERSIONS), fontsize=8)
     axes.tick_params(length=0, pad=2)
-    axes.set(xlim=(0, len(columns)), ylim=(len(VERSIONS), 0), aspect="equal", frame_on=False)
+    axes.set(xlim=(0, len(COLUMNS)), ylim=(len(VERSIONS), 0), aspect="equal", frame_on=False)
 
 
 _HEAD = """\

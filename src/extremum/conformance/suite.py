@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,11 +27,11 @@ import onnx
 from onnx import helper
 
 from extremum import __version__, dtypes, lower, reference, spec, validate
-from extremum.conformance.topics import TOPICS, Array, Placement, Question, Subject
+from extremum.conformance.topics import TOPICS, Placement, Question, Subject
 from extremum.errors import ArgumentError
 from extremum.operations import Operation, results
-from extremum.runtimes import runtime
-from extremum.runtimes.runtime import NoAnswerError, Outcome, Subprocess, compare
+from extremum.runtimes.runtime import Array, NoAnswerError, Outcome, Subprocess, compare
+from extremum.runtimes.runtime import Question as Asked
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
@@ -77,9 +76,9 @@ class Case:
         return not self.question.leaves_open
 
     @property
-    def asked(self) -> runtime.Question:
+    def asked(self) -> Asked:
         """The node and its inputs, by which answers are compared."""
-        return runtime.Question(self.version, self.question.attributes, self.question.inputs)
+        return Asked(self.version, self.question.attributes, self.question.inputs)
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -437,20 +436,18 @@ def export(
 @contextlib.contextmanager
 def _scratch(target: Path) -> Iterator[str]:
     """Give a folder beside the target, which is removed after the block."""
-    scratch = tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent)
-    try:
-        yield scratch
-    except KeyboardInterrupt:
-        # To remove thousands of files takes seconds, and a user who presses Ctrl-C does not wait for that.
-        remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
-        command, null = [sys.executable, "-I", "-S", "-c", remover, scratch], subprocess.DEVNULL
-        # Nobody waits for it, and an exit code makes that no reason to warn.
-        subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null).returncode = 0
-        raise
-    except BaseException:
-        shutil.rmtree(scratch)
-        raise
-    shutil.rmtree(scratch)
+    with tempfile.TemporaryDirectory(
+        prefix=f".{target.name}-", dir=target.parent, ignore_cleanup_errors=True
+    ) as scratch:
+        try:
+            yield scratch
+        except KeyboardInterrupt:
+            # To remove thousands of files takes seconds: a process does it that outlives this one.
+            remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
+            command, null = [sys.executable, "-I", "-S", "-c", remover, scratch], subprocess.DEVNULL
+            # Nobody waits for it, and an exit code makes that no reason to warn.
+            subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null).returncode = 0
+            raise
 
 
 def _write(case: Case, draft: Path) -> dict[str, Any]:

@@ -13,11 +13,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
 
+from extremum.runtimes.runtime import Array
 from extremum.spec import AttributeRange, Family, OperatorVersion
-
-Array = NDArray[Any]
 
 _KINDS = ("arg", "arg", "hardmax", "elementwise", "elementwise", "reduction", "reduction", "top")
 _OF_FAMILY = dict(zip(Family, _KINDS, strict=True))
