@@ -392,6 +392,11 @@ def test_columns_come_back_as_columns(module):
     x = library.Series("a", [1, 5]) if module == "polars" else library.array([1, 5])
     assert ex.maximum(x, 3).to_pylist() == [3, 5] if module == "pyarrow" else ex.maximum(x, 3).to_list() == [3, 5]
     assert ex.max(x) == 5
+    wide = ex.maximum(x, np.array([[4, 1], [7, 9]]))
+    columns = wide.to_pydict() if module == "pyarrow" else wide.to_dict(as_series=False)
+    assert columns == {"column_0": [4, 7], "column_1": [5, 9]}
+    empty = (library.DataFrame if module == "polars" else library.table)({})
+    assert ex.maximum(empty, 1).shape == (0, 0)
     if module == "pyarrow":
         assert as_operand(x).array.ctypes.data == x.buffers()[1].address
 

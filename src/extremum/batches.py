@@ -34,7 +34,7 @@ def outputs(
     dtype: np.dtype[Any],
     axis: int,
     sizes: Sequence[int],
-    only: str | None = None,
+    only: str | None,
 ) -> list[Output]:
     """Find out what the outputs of a model are like, or one, whose input comes in batches of these sizes."""
     inputs = [each for each in declared_inputs(prepared.loaded.proto) if not each.optional]

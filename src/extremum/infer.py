@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from extremum import validate
 from extremum.errors import SpecError
 from extremum.spec import OPERATORS, Family, OperatorVersion
-from extremum.tensors import Dimension, Shape, TensorType
+from extremum.tensors import Dimension, Shape, TensorType, shape_text
 from extremum.validate import Attributes
 
 
@@ -78,7 +78,7 @@ def _same(schema: OperatorVersion, first: Shape, second: Shape) -> Shape:
     pairs = list(zip(first, second, strict=False))
     if len(first) != len(second) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
         broadcasting = next((each for each in OPERATORS[schema.domain, schema.name] if each.broadcasts), None)
-        reason = f"{schema} takes inputs of one shape, not {_text(first)} and {_text(second)}"
+        reason = f"{schema} takes inputs of one shape, not {shape_text(first)} and {shape_text(second)}"
         remedy = f"use {broadcasting.requirement} or later, which broadcasts" if broadcasting else None
         raise SpecError(reason, remedy=remedy)
     # A size says more than a name, and a name more than nothing.
@@ -95,7 +95,3 @@ def _broadcast(schema: OperatorVersion, sizes: Sequence[Dimension]) -> Dimension
         return fixed[0]
     # A symbol on its own stays; of two different ones either may turn out to be the 1 that gives way.
     return wide[0] if len(wide) == 1 else None if wide else 1
-
-
-def _text(shape: Shape) -> str:
-    return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"

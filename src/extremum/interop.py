@@ -8,6 +8,7 @@ table become one array only where this changes no element. Nulls are missing ele
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -38,6 +39,8 @@ AxisMap = Callable[[], tuple[int, ...]]
 
 Wrap = Callable[[NDArray[Any], AxisMap], Any]
 """Makes a result an array of the caller's library."""
+
+_Maker = Callable[..., Any]
 
 
 @dataclass(slots=True)
@@ -318,21 +321,17 @@ def _table_operand(table: Table) -> Operand:
     return Operand(array, table.wrap, None if valid.all() else valid, False, table.library, table.labels, zone)
 
 
-def _column_wrap(
-    names: Sequence[str],
-    as_column: Callable[[Any], Any],
-    as_scalar: Callable[[Any], Any],
-    frame: Callable[[Sequence[str], list[Any]], Any],
-) -> Wrap:
+def _column_wrap(names: Sequence[str], as_column: _Maker, as_scalar: _Maker, frame: _Maker) -> Wrap:
     """Return how a result comes back where only columns have names: as a column, a value or a table."""
 
     def wrap(result: Any, axis_map: AxisMap) -> Any:
         axes = axis_map()
         if len(axes) < 2:
             return as_column(result) if axes else as_scalar(result)
-        rows = result.reshape(-1, result.shape[-1])
-        own = names if axes[-1] == 1 else [f"column_{at}" for at in range(rows.shape[1])]
-        return frame(own, [as_column(rows[:, at]) for at in range(rows.shape[1])])
+        # (NumPy finds no number of rows where there are no columns.)
+        rows = result.reshape(math.prod(result.shape[:-1]), -1) if result.size else result
+        own = names if axes[-1] == 1 else [f"column_{at}" for at in range(result.shape[-1])]
+        return frame([as_column(each) for each in rows.T], own)
 
     return wrap
 
@@ -456,7 +455,7 @@ def _polars_table(x: Any) -> Table:
             remedy = "pass the column alone, or its elements as columns of their own"
             raise ElementTypeError(reason, given=f"{name!r}: {dtype}", remedy=remedy)
 
-    frame, labels = partial(_polars_frame, names), (polars.Series(names),)
+    frame, labels = partial(polars.DataFrame, schema=names), (polars.Series(names),)
     # The columns are all in one zone, or else they are refused.
     wrap = _polars_back("", names, next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None))
     return Table("polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, labels, wrap)
@@ -478,11 +477,7 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
             raise ArgumentError(reason, remedy="pass keepdims=True, for a result that keeps them")
         return as_column(result.reshape(1)).item()
 
-    return _column_wrap(names, as_column, as_scalar, _polars_frame)
-
-
-def _polars_frame(names: Sequence[str], columns: list[Any]) -> Any:
-    return polars.DataFrame([each.alias(name) for name, each in zip(names, columns, strict=True)])
+    return _column_wrap(names, as_column, as_scalar, polars.DataFrame)
 
 
 def _polars_require_order(x: Any) -> str | None:
@@ -529,18 +524,19 @@ def _pyarrow_operand(x: Any) -> Operand | None:
         x = x.fill_null(pyarrow.scalar(False if pyarrow.types.is_boolean(own) else 0, x.type))
     array = x.to_numpy() if isinstance(x, pyarrow.ChunkedArray) else x.to_numpy(zero_copy_only=False)
     zone = own.tz if pyarrow.types.is_timestamp(own) else None
-    return Operand(as_array(array), _pyarrow_back(x, (), own), valid, library="pyarrow", zone=zone)
+    wrap = _pyarrow_back(pyarrow.Table.from_arrays, (), own)
+    return Operand(as_array(array), wrap, valid, library="pyarrow", zone=zone)
 
 
 def _pyarrow_table(x: Any) -> Table:
-    names, frame = x.column_names, partial(_pyarrow_frame, x, x.column_names)
+    names, frame = x.column_names, partial(type(x).from_arrays, names=x.column_names)
     # Columns that compare and have not one type are timestamps beside dates, or no times at all.
     own = next(iter((*filter(pyarrow.types.is_timestamp, x.schema.types), *x.schema.types, pyarrow.null())))
-    wrap, labels = _pyarrow_back(x, names, own), (pyarrow.array(names),)
+    wrap, labels = _pyarrow_back(type(x).from_arrays, names, own), (pyarrow.array(names),)
     return Table("pyarrow", names, tuple(x.columns), x.shape, bool(names), frame, frame, labels, wrap)
 
 
-def _pyarrow_back(x: Any, names: Sequence[str], own: Any) -> Wrap:
+def _pyarrow_back(frame: _Maker, names: Sequence[str], own: Any) -> Wrap:
     """Return how a result comes back: NumPy's times do not say their zone, nor that they are dates."""
 
     def as_column(result: NDArray[Any]) -> Any:
@@ -556,11 +552,7 @@ def _pyarrow_back(x: Any, names: Sequence[str], own: Any) -> Wrap:
         zoned = pyarrow.types.is_timestamp(own) and own.tz is not None and result.dtype.kind == "M"
         return as_column(result.reshape(1))[0] if zoned else as_result(result)
 
-    return _column_wrap(names, as_column, as_scalar, partial(_pyarrow_frame, x))
-
-
-def _pyarrow_frame(x: Any, names: Sequence[str], columns: list[Any]) -> Any:
-    return type(x).from_arrays(columns, names=names)
+    return _column_wrap(names, as_column, as_scalar, frame)
 
 
 _ADAPTERS: dict[str, Callable[[Any], Operand | None]] = {

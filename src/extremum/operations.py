@@ -7,7 +7,7 @@ negative axis or a default means. The native module compares and traverses the e
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,16 @@ class Tie(enum.Enum):
 
     FIRST = "first"
     LAST = "last"
+
+
+def require_elements(x: NDArray[Any], axes: Sequence[int]) -> None:
+    """Refuse to reduce axes over which there is no element."""
+    if any(x.shape[axis] == 0 for axis in axes):
+        raise ArgumentError(f"the reduced axes {tuple(axes)} of shape {x.shape} hold no element")
+
+
+# What no operation wants of the native function.
+_PLAIN: dict[str, Any] = {"omit": False, "times": False, "where": None, "values": True, "index": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +100,12 @@ class Reduce:
 
     def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the elements; ``out``, if given, receives them and is returned."""
-        if not self.identity and any(x.shape[axis] == 0 for axis in self.axes):
-            raise ArgumentError(f"the reduced axes {tuple(self.axes)} of shape {x.shape} hold no element")
-        _, ((selected, _),) = _native.reduce(
-            # NumPy gives a scalar for many a view without dimensions.
-            np.asarray(x),
-            self.axes,
-            function="reduce",
-            largest=(self.order is Order.MAX,),
-            keepdims=self.keepdims,
-            select_last_index=self.tie is Tie.LAST,
-            omit=False,
-            times=False,
-            where=None,
-            values=True,
-            index=None,
-        )
+        if not self.identity:
+            require_elements(x, self.axes)
+        options = {"keepdims": self.keepdims, "select_last_index": self.tie is Tie.LAST, **_PLAIN}
+        # NumPy gives a scalar for many a view without dimensions.
+        array, largest = np.asarray(x), (self.order is Order.MAX,)
+        _, ((selected, _),) = _native.reduce(array, self.axes, function="reduce", largest=largest, **options)
         if out is None:
             return np.asarray(selected)
         out[...] = selected

@@ -27,7 +27,11 @@ from extremum.signatures import NanPolicy, ValuesIndices, result_of
 
 _INT64 = np.dtype(np.int64)
 
-
+Ints = tuple[int, ...]
+Index = np.dtype[Any] | None
+"""The type of indices; None where none are wanted."""
+Defaults = tuple[Any, ...] | None
+"""One for each end of the order; None where an empty slice is an error."""
 Ends = tuple[ValuesIndices[Any, Any], ...]
 """For each end of the order the values and the indices, in the shape of the result; None is what is not wanted."""
 
@@ -45,14 +49,14 @@ class Reduction:
     nan_policy: Any = "propagate"
     where: Any = None
     # Where the result lies within that of a larger array, of which this one is a piece.
-    origin: tuple[int, ...] = ()
+    origin: Ints = ()
 
     def __post_init__(self) -> None:
         self.nan_policy = "propagate" if self.nan_policy is None else self.nan_policy
         self.keepdims = flag(self.function, "keepdims", self.keepdims)
         self.select_last_index = flag(self.function, "select_last_index", self.select_last_index)
 
-    def default_of_each_end(self, default: Any) -> tuple[Any, ...] | None:
+    def default_of_each_end(self, default: Any) -> Defaults:
         """Return a default for each end of the order, None where there is no default."""
         if default is None:
             return None
@@ -63,7 +67,7 @@ class Reduction:
             raise ArgumentError(reason, remedy="pass one, or a smallest and a largest")
         return tuple(defaults)
 
-    def find(self, x: Operand, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None) -> Ends:
+    def find(self, x: Operand, values: bool, index: Index, defaults: Defaults) -> Ends:
         """Find values, indices or both; `defaults` has one for each end, an index where no values are wanted."""
         require_policy(self.function, self.nan_policy)
         if defaults is not None:
@@ -74,7 +78,7 @@ class Reduction:
         require_fit(self.function, last, index, x.array)
         return self.finish(x.array, empty, ends, values, index, defaults)
 
-    def answer(self, x: Operand, values: bool, index: np.dtype[Any] | None, default: Any, out: Any) -> Any:
+    def answer(self, x: Operand, values: bool, index: Index, default: Any, out: Any) -> Any:
         """Return the results in the library of the operand, or write the only one to `out`."""
         results = values_then_indices(self.find(x, values, index, self.default_of_each_end(default)))
         if out is not None:
@@ -89,7 +93,7 @@ class Reduction:
             return found
         return type(found)(*(self.wrap(x, each) for each in found)) if isinstance(found, tuple) else self.wrap(x, found)
 
-    def search(self, x: Operand, values: bool, index: np.dtype[Any] | None) -> tuple[int | None, Ends]:
+    def search(self, x: Operand, values: bool, index: Index) -> tuple[int | None, Ends]:
         """Return how many slices are empty, None where none can be, and what is at each end of the order.
 
         The index of a slice without an element that takes part is -1: where there may be one, there are indices of a
@@ -103,19 +107,9 @@ class Reduction:
         # NaT is stored as the smallest integer: it is the extremum of itself, or else looked for beside the largest.
         beside = times and not omit and True in self.largest
         ends = tuple(dict.fromkeys((False, *self.largest))) if beside else self.largest
-        empty, parts = _native.reduce(
-            ticks(array),
-            self.axis,
-            function=self.function,
-            largest=ends,
-            keepdims=self.keepdims,
-            select_last_index=self.select_last_index,
-            omit=omit,
-            times=times,
-            where=where,
-            values=values or beside,
-            index=index,
-        )
+        options: dict[str, Any] = {"keepdims": self.keepdims, "select_last_index": self.select_last_index}
+        options |= {"omit": omit, "times": times, "where": where, "values": values or beside, "index": index}
+        empty, parts = _native.reduce(ticks(array), self.axis, function=self.function, largest=ends, **options)
         found: list[ValuesIndices[Any, Any]] = []
         for part in parts:
             best, places = (None if each is None else np.asarray(each) for each in part)
@@ -132,13 +126,7 @@ class Reduction:
         return empty if may_be_empty else None, tuple(found)
 
     def finish(
-        self,
-        array: NDArray[Any],
-        empty: int | None,
-        ends: Ends,
-        values: bool,
-        index: np.dtype[Any] | None,
-        defaults: tuple[Any, ...] | None,
+        self, array: NDArray[Any], empty: int | None, ends: Ends, values: bool, index: Index, defaults: Defaults
     ) -> Ends:
         """Return what was found with defaults and in the type of index, or refuse it; of `array` the shape is read."""
         axes = self.axes(array.ndim)
@@ -168,16 +156,13 @@ class Reduction:
     def wrap(self, x: Operand, result: NDArray[Any]) -> Any:
         """Return a result that was found as an array of the caller's library."""
 
-        def axis_map() -> tuple[int, ...]:
-            rank = x.array.ndim
-            axes = self.axes(rank)
-            if self.keepdims:
-                return tuple(-1 if axis in axes else axis for axis in range(rank))
-            return tuple(axis for axis in range(rank) if axis not in axes)
+        def axis_map() -> Ints:
+            axes = self.axes(rank := x.array.ndim)
+            return tuple(-1 if axis in axes else axis for axis in range(rank) if self.keepdims or axis not in axes)
 
         return x.wrap(result, axis_map)
 
-    def axes(self, rank: int) -> tuple[int, ...]:
+    def axes(self, rank: int) -> Ints:
         """Return the axes that are reduced, ascending."""
         if self.axis is None:
             return tuple(range(rank))
@@ -186,18 +171,14 @@ class Reduction:
 
     def mask(self, x: Operand) -> NDArray[np.bool_] | None:
         """Return which elements take part, None where all do; NaN is not looked for."""
-        where = None
-        if self.where is not None:
-            where = broadcast_mask(self.function, self.where, x.array.shape)
+        where = None if self.where is None else broadcast_mask(self.function, self.where, x.array.shape)
         if x.valid is None:
             return where
         if not x.masked and self.nan_policy != "omit":
             x.require_valid("fill or drop them first, or pass nan_policy='omit'", given=f"an array of {x.library}")
         return x.valid if where is None else np.asarray(where & x.valid)
 
-    def defaults(
-        self, array: NDArray[Any], values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def defaults(self, array: NDArray[Any], values: bool, index: Index, defaults: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the defaults in the type of what they stand for, or refuse them."""
         if not values:
             limits = np.iinfo(index or _INT64)
@@ -254,7 +235,7 @@ def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:
     raise ElementTypeError(reason, remedy=f"use {_keyword(function)}=int64, the default")
 
 
-def require_fit(function: str, last: float, index: np.dtype[Any] | None, array: NDArray[Any] | None = None) -> None:
+def require_fit(function: str, last: float, index: Index, array: NDArray[Any] | None = None) -> None:
     """Refuse a type that does not hold the last index of a slice."""
     if index is not None and last > np.iinfo(index).max:
         reason = f"{function}: an index up to {last} does not fit {index}"
@@ -297,17 +278,14 @@ def as_mask(function: str, where: Any) -> NDArray[np.bool_]:
     return array
 
 
-def broadcast_mask(function: str, where: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+def broadcast_mask(function: str, where: Any, shape: Ints) -> NDArray[Any]:
     """Return a mask in the shape of the array it belongs to."""
     array = as_mask(function, where)
-    try:
-        whole: NDArray[Any] = np.broadcast_to(array, shape)
-    except ValueError:
-        raise ArgumentError(
-            f"{function}: where has shape {array.shape}, which does not broadcast to the shape {shape} of the array",
-            remedy="its dimensions, aligned at the last one, must be equal to those of the array, or 1",
-        ) from None
-    return whole
+    with suppress(ValueError):
+        return np.broadcast_to(array, shape)
+    reason = f"where has shape {array.shape}, which does not broadcast to the shape {shape} of the array"
+    remedy = "its dimensions, aligned at the last one, must be equal to those of the array, or 1"
+    raise ArgumentError(f"{function}: {reason}", remedy=remedy)
 
 
 def nan(array: NDArray[Any]) -> NDArray[np.bool_]:
@@ -443,7 +421,7 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     if operand.valid is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM":
         result = np.asarray(_native.hardmax(array, axis, out=out))
     else:
-        (found,) = call.find(operand, False, np.dtype(np.int64), (-1,))
+        (found,) = call.find(operand, False, _INT64, (-1,))
         # Times have no 1, so that theirs is an integer.
         dtype = np.dtype(np.int64) if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
         result = ones(found.indices, call.axes(array.ndim), array.shape, (0,) * array.ndim, array.shape, dtype)
@@ -453,12 +431,7 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
 
 
 def ones(
-    indices: NDArray[Any],
-    axes: tuple[int, ...],
-    whole: tuple[int, ...],
-    offset: tuple[int, ...],
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
+    indices: NDArray[Any], axes: Ints, whole: Ints, offset: Ints, shape: Ints, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
     """Write a 1 at each index but -1, in the piece of this shape that starts at `offset` of a whole."""
     result: NDArray[Any] = np.zeros(shape, dtype)

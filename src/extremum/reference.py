@@ -6,13 +6,12 @@ negative, operands of one element type.
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from extremum.errors import ArgumentError
-from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie, TopK
+from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie, TopK, require_elements
 
 Array = NDArray[Any]
 Number = int | float
@@ -37,7 +36,7 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]
 
 def arg_reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, index: DTypeLike) -> Array:
     """Index of the extremum over a set of axes, row-major within the reduced block; no axis leaves blocks of one."""
-    _require_elements(x, axes)
+    require_elements(x, axes)
     result = np.array([_position(block, order, tie) for block in _blocks(x, axes)], index).reshape(_kept(x, axes))
     return result if keepdims else result.squeeze(tuple(axes))
 
@@ -71,7 +70,7 @@ def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
 def reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, identity: bool = False) -> Array:
     """First or last of the extreme elements over a set of axes; no axis leaves blocks of one."""
     if not identity:
-        _require_elements(x, axes)
+        require_elements(x, axes)
     result = np.empty(_kept(x, axes), x.dtype)
     for place, block in zip(np.ndindex(result.shape), _blocks(x, axes), strict=True):
         result[place] = block.flat[_position(block, order, tie)] if block.size else identity_of(x.dtype, order)
@@ -99,11 +98,6 @@ def identity_of(dtype: np.dtype[Any], order: Order) -> Any:
     return -np.inf if order is Order.MAX else np.inf
 
 
-def _require_elements(x: Array, axes: Sequence[int]) -> None:
-    if any(x.shape[axis] == 0 for axis in axes):
-        raise ArgumentError(f"the reduced axes {tuple(axes)} of shape {x.shape} hold no element")
-
-
 def _kept(x: Array, axes: Sequence[int]) -> tuple[int, ...]:
     return tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
 
@@ -124,8 +118,7 @@ def _numbers(block: Array) -> list[Number]:
     if block.dtype.kind in "mM":
         ticks = block.ravel().view(np.int64).tolist()
         return [math.nan if missing else tick for tick, missing in zip(ticks, np.isnat(block.ravel()), strict=True)]
-    numbers: list[Number] = block.ravel().tolist()
-    return numbers
+    return cast("list[Number]", block.ravel().tolist())
 
 
 def _key(value: Number, order: Order, nan_first: bool = True) -> tuple[bool, Number]:

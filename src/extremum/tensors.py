@@ -57,8 +57,13 @@ class TensorType:
         element = self.element or "?"
         if self.shape is None:
             return f"{element}[...]"
-        text = f"{element}[{', '.join('?' if size is None else str(size) for size in self.shape)}]"
+        text = f"{element}{shape_text(self.shape)}"
         return text if self.values is None else f"{text} = {list(self.values)}"
+
+
+def shape_text(shape: Shape) -> str:
+    """Return a shape as messages write it."""
+    return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
 
 
 _SMALL = 1 << 20

@@ -38,16 +38,15 @@ def attributes(schema: OperatorVersion, given: Mapping[str, object], types: Sequ
     return {each.name: attribute_value(schema, each, given) for each in schema.attributes}
 
 
-def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[str, int | tuple[int, ...] | Unknown]:
+def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[str, Value]:
     """Return the values of the attributes that come as inputs of these types."""
-    found: dict[str, int | tuple[int, ...] | Unknown] = {}
+    found: dict[str, Value] = {}
     for attribute, tensor in zip(schema.input_attributes, types[schema.input.maximum :], strict=False):
-        values = () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
-        if not attribute.is_list and not isinstance(values, Unknown):
+        value: Value = () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
+        if not attribute.is_list and isinstance(value, tuple):
             # `input_attribute` refuses another number of values.
-            found[attribute.name] = values[0] if len(values) == 1 else UNKNOWN
-        else:
-            found[attribute.name] = values
+            value = value[0] if len(value) == 1 else UNKNOWN
+        found[attribute.name] = value
     return found
 
 
