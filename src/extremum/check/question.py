@@ -270,8 +270,7 @@ def _shrink(inputs: Inputs, differs: Callable[[Inputs], bool]) -> Inputs:
         if size > _LONGEST_TO_SHRINK:
             continue
         one = (_take(inputs, axis, [at]) for at in range(size) if size > 1)
-        smaller = next(filter(differs, one), None)
-        if smaller is not None:
+        if (smaller := next(filter(differs, one), None)) is not None:
             inputs = smaller
             continue
         for at in reversed(range(size)):

@@ -179,8 +179,6 @@ def _model(text: str) -> str:
 
 _ELEMENTWISE = (Family.MAXIMUM, Family.MINIMUM)
 
-# EX001 to EX099: what a version of an operator refuses.
-
 
 @rule("EX001", "unknown attribute", Severity.ERROR)
 def unknown_attribute(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
@@ -422,9 +420,6 @@ def no_element(site: Site, schema: OperatorVersion, targets: Targets) -> Iterato
         yield SpecError(f"{schema} takes no element: its k is 0", remedy="use a k of at least 1")
 
 
-# From EX101 on: what a runtime or a feature level of DirectML refuses or answers differently.
-
-
 @rule("EX101", "refused by the installed onnxruntime", Severity.WARNING)
 def onnxruntime(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The installed onnxruntime, tried with a model of this one node, does not run it on its element type.
@@ -438,9 +433,8 @@ def onnxruntime(site: Site, schema: OperatorVersion, targets: Targets) -> Iterat
     element = site.element
     if targets.runtime is None or element not in schema.types:
         return
-    answer = refusal(targets.runtime, schema, site.opsets[""], element)
-    rewritten = schema.family is not Family.TOP or "int" in element
-    if answer is not None:
+    if (answer := refusal(targets.runtime, schema, site.opsets[""], element)) is not None:
+        rewritten = schema.family is not Family.TOP or "int" in element
         reason = f"{shown(targets.runtime)} does not run {schema} on {element} at opset {site.opsets['']}"
         remedy = "extremum fix rewrites it" if rewritten else "run the node with extremum.onnxruntime"
         yield UnknownOperatorError(reason, given=answer, remedy=remedy)

@@ -16,7 +16,6 @@ from extremum import errors, spec
 from extremum.check import RULES, Rule, find
 from extremum.cli.options import Command, complete, complete_codes
 from extremum.cli.terminal import write
-from extremum.errors import ArgumentError
 from extremum.fix import REWRITES
 from extremum.printable import json_text, markdown_table
 
@@ -73,7 +72,7 @@ def explain(code: str | None, form: str | None) -> None:
         records, text = list(map(record_of_rule, RULES)), f"{list_rules()}\n\n{list_errors()}"
     elif form == "markdown":
         reason = f"--markdown prints the page about all rules, not about {code!r}"
-        raise ArgumentError(reason, remedy="drop one of them")
+        raise errors.ArgumentError(reason, remedy="drop one of them")
     # In any case, with or without its module.
     elif (error := CLASSES.get(code.lower().removeprefix("extremum.errors."))) is not None:
         records = [_record_of_error(error)]
@@ -85,7 +84,7 @@ def explain(code: str | None, form: str | None) -> None:
         text = _filled(f"{rule.code} {rule.title} ({rule.severity.value})", rule.what, rule.why)
         text += "".join(f"\n\n{word}:\n\n{textwrap.indent(each.rstrip(), '    ')}" for word, each in models.items())
     else:
-        raise ArgumentError(f"there is no rule and no error {code!r}", remedy="run extremum explain for a list")
+        raise errors.ArgumentError(f"there is no rule and no error {code!r}", remedy="run extremum explain for a list")
     write(json_text(records) if form == "json" else markdown().rstrip("\n") if form == "markdown" else text)
 
 

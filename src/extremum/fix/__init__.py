@@ -415,8 +415,6 @@ def _with_domains(model: onnx.ModelProto, rename: Callable[[str], str]) -> onnx.
     return copy
 
 
-# The target, and whether the fixed model gives the same answers there.
-
 # The kinds of samples without NaN and infinities, which other nodes of a model may not support.
 _PLAIN = (Kind.RANDOM, Kind.TIES)
 

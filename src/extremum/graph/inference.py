@@ -56,9 +56,6 @@ def is_deadly(node: onnx.NodeProto, since: int) -> bool:
     return False
 
 
-# What the schema of an operator's version promises: the number and kinds of inputs, the attributes, the outputs. onnx's
-# inference assumes all of it, and a node that breaks it can end the process.
-
 _CONSTANTS = {"value_float": "float", "value_int": "int64", "value_string": "string"}
 _LARGEST_VERSION = 2**31 - 1
 
@@ -74,7 +71,7 @@ class _Parameter:
 
 
 class Signature:
-    """The promise of one version of an operator."""
+    """The promise of one version of an operator: the number and kinds of inputs, the attributes, the outputs."""
 
     def __init__(self, schema: OpSchema) -> None:
         has_own = schema.has_type_and_shape_inference_function
@@ -222,10 +219,6 @@ def _hide(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMappi
     return is_whole
 
 
-# The shape that a model declares for a value counts where it adds a size to the inferred shape; some exporters declare
-# shapes that cannot be.
-
-
 def is_made_up(name: str) -> bool:
     """Return whether a dimension has its name from onnx's inference and not from its model."""
     return name.startswith("unk__")
@@ -240,6 +233,7 @@ def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto)
         return None
     if ours is None:
         return stated
+    # Some exporters declare shapes that cannot be.
     pairs = list(zip(ours, theirs, strict=False))
     if len(ours) != len(theirs) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
         return None
@@ -251,9 +245,6 @@ def _size(known: Dimension, declared: Dimension) -> Dimension:
     """Return the dimension that says more: a size, then a name from the model."""
     is_open = known is None or (isinstance(known, str) and (isinstance(declared, int) or is_made_up(known)))
     return declared if is_open and declared is not None else known
-
-
-# The input of inference, and where each node and value of the model stands in it.
 
 
 class Names(dict[str, str]):
@@ -454,9 +445,7 @@ class InferenceInput:
             and in_force is not None
             and in_force.since == promise.since
             and promise.is_kept(node, given)
-            and all(
-                types.is_small(tensor) for attribute in node.attribute for tensor in types.attribute_tensors(attribute)
-            )
+            and all(types.is_small(each) for attribute in node.attribute for each in types.attribute_tensors(attribute))
             and not is_deadly(node, promise.since)
         )
         copy = onnx.NodeProto()

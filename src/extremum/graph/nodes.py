@@ -19,7 +19,6 @@ from extremum.errors import ExtremumError, ModelError
 from extremum.graph.types import array, list_of_integers
 from extremum.spec import ONNX, Family, OperatorVersion
 from extremum.tensors import TensorType
-from extremum.validate import Attributes
 
 Importer = onnx.ModelProto | onnx.FunctionProto
 """What imports versions of operators."""
@@ -117,7 +116,7 @@ def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
 
 def resolve(
     schema: OperatorVersion, attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]
-) -> tuple[Attributes, tuple[TensorType, ...]]:
+) -> tuple[validate.Attributes, tuple[TensorType, ...]]:
     """Validate a node and infer its outputs; an error says what was given."""
     try:
         values = validate.attributes(schema, attributes, types)
