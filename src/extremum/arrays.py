@@ -246,8 +246,7 @@ def first_lost(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
     held = own.newbyteorder("=") == dtype if times else own.kind not in "iu" or dtype.kind != "f"
     if not array.size or held:
         return None
-    # The elements between the ends convert where the ends do: times keep their order, and integers that are small are
-    # held one and all.
+    # What lies between the ends converts where they do: times keep their order, and small integers are all held.
     ends = np.array([np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)])
     if not times:
         limit = 2 ** (np.finfo(dtype).nmant + 1)

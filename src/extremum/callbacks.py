@@ -53,9 +53,5 @@ def find(name: str) -> Any:
 _asked = _native.register(find)
 if _asked is not None:
     # It would otherwise be passed over in silence.
-    warnings.warn(
-        f'EXTREMUM_NUM_THREADS="{_asked}" is not a number of threads: using {_native.get_num_threads()}; '
-        "set it to an integer of at least 1",
-        RuntimeWarning,
-        stacklevel=1,
-    )
+    _wrong = f'EXTREMUM_NUM_THREADS="{_asked}" is not a number of threads: using {_native.get_num_threads()}'
+    warnings.warn(f"{_wrong}; set it to an integer of at least 1", RuntimeWarning, stacklevel=1)

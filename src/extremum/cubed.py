@@ -81,15 +81,9 @@ def _arg(function: str, superlative: str, example: str) -> _Arg:
         fields = [("i", pieces.part_index), ("v", x.dtype)]
         chunks = tuple((1,) * len(sizes) if at in pieces.axes else sizes for at, sizes in enumerate(x.chunks))
         parts = cubed.map_blocks(partial(_part, pieces=pieces, sizes=x.chunksize), x, dtype=fields, chunks=chunks)
-        return reduction(
-            parts,
-            partial(_merge, pieces=pieces),
-            aggregate_func=partial(_finish, pieces=pieces),
-            axis=pieces.axes,
-            intermediate_dtype=fields,
-            dtype=pieces.types[0],
-            keepdims=keepdims,
-        )
+        merge, finish = (partial(step, pieces=pieces) for step in (_merge, _finish))
+        about = {"axis": pieces.axes, "intermediate_dtype": fields, "dtype": pieces.types[0], "keepdims": keepdims}
+        return reduction(parts, merge, aggregate_func=finish, **about)
 
     return arg
 

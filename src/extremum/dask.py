@@ -447,20 +447,12 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
         raise ArgumentError(f"{function}: split_every={width!r} merges nothing", remedy="pass an integer above 1")
     types, is_flat = pieces.types, None in pieces.result_axes
     rank = 0 if is_flat else len(pieces.result_axes)
-    found = da.reduction(
-        _blockwise(partial(_part, pieces, _unknown(function, [x, where], x.ndim)), x, where, x.dtype, with_place=True),
-        chunk=_as_it_is,
-        combine=partial(_merge, pieces),
-        aggregate=partial(_finish, pieces),
-        axis=pieces.axes,
-        keepdims=pieces.call.keepdims and not is_flat,
-        dtype=types[0],
-        split_every=width,
-        name=f"extremum-{function}",
-        concatenate=False,
-        output_size=pieces.length,
-        meta=_meta(rank, types[0]),
-    )
+    kernel = partial(_part, pieces, _unknown(function, [x, where], x.ndim))
+    parts = _blockwise(kernel, x, where, x.dtype, with_place=True)
+    steps = {"chunk": _as_it_is, "combine": partial(_merge, pieces), "aggregate": partial(_finish, pieces)}
+    kept = {"axis": pieces.axes, "keepdims": pieces.call.keepdims and not is_flat, "output_size": pieces.length}
+    about = {"name": f"extremum-{function}", "dtype": types[0], "meta": _meta(rank, types[0])}
+    found = da.reduction(parts, **steps, **kept, **about, split_every=width, concatenate=False)
     if not types[1:]:
         return (found,)
     shape = {0: pieces.length} if is_flat else {}

@@ -1041,8 +1041,7 @@ def _reduction(
         result = TensorDesc(source.data_type, kept)
         return ReduceOperatorDesc(ReduceFunction[operation.order.name], source, result, axes)
     structure = ArgMaxOperatorDesc if operation.order is Order.MAX else ArgMinOperatorDesc
-    index = TensorDesc(TensorDataType.INT64, kept)
-    return structure(source, index, axes, AxisDirection(operation.tie is Tie.LAST))
+    return structure(source, TensorDesc(TensorDataType.INT64, kept), axes, AxisDirection(operation.tie is Tie.LAST))
 
 
 def _padded(row: str, tensor: TensorType, feature_level: FeatureLevel) -> tuple[tuple[int, ...], int]:
@@ -1161,8 +1160,7 @@ def lower(
     sized = skeleton(loaded)
     name_dimensions(sized.graph)
     _set_sizes(sized.graph, sizes or {})
-    lowered: list[LoweredNode] = []
-    refusals: list[ExtremumError] = []
+    lowered, refusals = list[LoweredNode](), list[ExtremumError]()
     for site in inlined_sites(sized):
         try:
             if site.schema is None:
@@ -1183,7 +1181,6 @@ def lower(
 
 
 def _set_sizes(graph: onnx.GraphProto, sizes: Mapping[str, int]) -> None:
-    """Replace symbolic dimensions by their sizes."""
     values = (*graph.input, *graph.output, *graph.value_info)
     dimensions = [each for value in values for each in value.type.tensor_type.shape.dim if each.dim_param]
     known = dict.fromkeys(dimension.dim_param for dimension in dimensions)

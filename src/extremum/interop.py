@@ -454,7 +454,6 @@ def _polars_table(x: Any) -> Table:
             reason = f"column {name!r} holds an array in each place, and the columns of a table have one element there"
             remedy = "pass the column alone, or its elements as columns of their own"
             raise ElementTypeError(reason, given=f"{name!r}: {dtype}", remedy=remedy)
-
     frame, labels = partial(polars.DataFrame, schema=names), (polars.Series(names),)
     # The columns are all in one zone, or else they are refused.
     wrap = _polars_back("", names, next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None))

@@ -78,15 +78,13 @@ _codes_option = partial(
     callback=lambda _context, _parameter, given: [code.strip() for codes in given for code in codes.split(",")],
     shell_complete=options.complete_codes,
 )
+_LEVELS = click.Choice(list(map(str, FeatureLevel)))
 
 
 @click.command(cls=options.Command)
 @options.models_argument
 @click.option(
-    "--feature-level",
-    type=click.Choice(list(map(str, FeatureLevel))),
-    metavar="LEVEL",
-    help="Check for DirectML too, at a feature level such as 4_1.",
+    "--feature-level", type=_LEVELS, metavar="LEVEL", help="Check for DirectML too, at a feature level such as 4_1."
 )
 @click.option(
     "--for",

@@ -299,8 +299,7 @@ class Change:
 
 def _text(node: onnx.NodeProto) -> str:
     # In a graph, because onnx prints nodes alone from 1.22 on only.
-    graph = onnx.helper.make_graph([node], "g", [], [])
-    _, _, text = onnx.printer.to_text(graph).partition("{")
+    _, _, text = onnx.printer.to_text(onnx.helper.make_graph([node], "g", [], [])).partition("{")
     return " ".join(text.rpartition("}")[0].split())
 
 

@@ -282,8 +282,7 @@ def _choices(fragment: Fragment) -> None:
             # A NaN in the result stays, as no number is greater. Of zeros, which are equal, the sum has the right sign.
             zero = fragment.constant(0, fragment.carrier)
             zeros = fragment.add("And", *(fragment.add("Equal", each, zero) for each in (result, other)))
-            terms = [each if largest else fragment.add("Neg", each) for each in (result, other)]
-            total = fragment.add("Add", *terms)
+            total = fragment.add("Add", *(each if largest else fragment.add("Neg", each) for each in (result, other)))
             rest = fragment.add("Where", zeros, total if largest else fragment.add("Neg", total), result)
             better = fragment.add("Or", better, fragment.add("IsNaN", other))
         result = fragment.add("Where", better, other, rest)

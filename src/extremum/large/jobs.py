@@ -187,7 +187,6 @@ class _Elementwise(Job):
             Piece(place, (tuple(_operand_place(each.shape, place) for each in sources),))
             for place in places(self.shape, sizes)
         ]
-        # The labels of the first operand that has the shape of the result.
         source = (whole or sources)[0]
         axes = [*[None] * (len(self.shape) - len(source.shape)), *range(len(source.shape))]
         self.labels = Labels.of(source, axes, self.shape, function)

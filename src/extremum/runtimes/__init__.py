@@ -162,8 +162,7 @@ def _blaming(name: str, absent: str, remedy: str | None = None) -> Iterator[None
     try:
         yield
     except Exception as error:
-        # The adapter's frames and those of what it calls: without importlib, importlib.metadata, or importlib_metadata,
-        # which takes its place where it is installed.
+        # The frames of the adapter and of what it calls, without those of importlib and importlib_metadata.
         others = re.compile(rf"<frozen importlib|.*[\\/]importlib(_metadata)?[\\/]|{re.escape(__file__)}$")
         frames = [each for each in traceback.extract_tb(error.__traceback__) if not others.match(each.filename)]
         # An import that fails is the adapter's own, or one in what is installed.
