@@ -72,6 +72,10 @@ __all__ = [
 ]
 __dir__ = __all__.copy
 
+LARGEST = 2**32 - 1
+"""The largest size or stride, and the most elements of a tensor."""
+Member = TypeVar("Member", bound="_Enumeration")
+
 
 class _Enumeration(Enum):
     @property
@@ -183,9 +187,6 @@ def feature_level_of(given: object) -> FeatureLevel:
         raise ArgumentError(f"there is no feature level {text}", remedy=remedy) from None
 
 
-Member = TypeVar("Member", bound=_Enumeration)
-
-
 def _member(enumeration: type[Member], where: str, value: object) -> Member:
     try:
         member = enumeration(value)
@@ -233,10 +234,6 @@ def _field(where: str) -> str:
 
 def _broken(where: str, reason: str, value: object, remedy: str | None = None) -> SpecError:
     return SpecError(reason, where=where, given=f"{_field(where)}={value!r}", remedy=remedy)
-
-
-LARGEST = 2**32 - 1
-"""The largest size or stride, and the most elements of a tensor."""
 
 
 def packed_strides(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -618,32 +615,28 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
         reason = f"{type(desc).__name__} is no operator description"
         raise ArgumentTypeError(reason, remedy="make one of them, such as ArgMaxOperatorDesc")
     try:
-        return _operation(desc, feature_level)
+        schema = spec.find(spec.DIRECTML, desc.row, feature_level)
+        for field, tensor in desc.tensors.items():
+            _require_tensor(schema, field, tensor)
+        inputs = [TensorType(tensor.data_type.element_type.name, tensor.sizes) for tensor in desc.inputs.values()]
+        elements = [str(tensor.element) for tensor in inputs]
+        if len(set(elements)) > 1:
+            raise ElementTypeError(f"{schema} takes inputs of one element type, not {_names(elements)}")
+        values = validate.attributes(schema, desc.attributes)
+        index = desc.output.data_type.element_type
+        operation = core_operation(schema, values, inputs[0].rank or 0, index=index.name)
+        for field, result in zip(desc.outputs, infer.outputs(schema, values, inputs), strict=True):
+            _require_output(desc, field, result)
+        if isinstance(operation, ArgReduce):
+            largest = math.prod(inputs[0].sizes or ()) // math.prod(desc.output.sizes) - 1
+            if largest > np.iinfo(index.dtype).max:
+                reason = f"the index may be as large as {largest}, which {desc.output.data_type.name} cannot hold"
+                raise SpecError(reason, remedy="use UINT32, UINT64 or INT64 for output_tensor")
     except ExtremumError as error:
         fields = [f"{field}: {tensor}" for field, tensor in desc.tensors.items()]
         fields += [f"{field}={getattr(value, 'name', value)}" for field, value in desc.attributes.items()]
         where = f"{desc.row}, feature level {feature_level}"
         raise error.with_context(where=where, given=", ".join(fields)) from None
-
-
-def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
-    schema = spec.find(spec.DIRECTML, desc.row, feature_level)
-    for field, tensor in desc.tensors.items():
-        _require_tensor(schema, field, tensor)
-    inputs = [TensorType(tensor.data_type.element_type.name, tensor.sizes) for tensor in desc.inputs.values()]
-    elements = [str(tensor.element) for tensor in inputs]
-    if len(set(elements)) > 1:
-        raise ElementTypeError(f"{schema} takes inputs of one element type, not {_names(elements)}")
-    values = validate.attributes(schema, desc.attributes)
-    index = desc.output.data_type.element_type
-    operation = core_operation(schema, values, inputs[0].rank or 0, index=index.name)
-    for field, result in zip(desc.outputs, infer.outputs(schema, values, inputs), strict=True):
-        _require_output(desc, field, result)
-    if isinstance(operation, ArgReduce):
-        largest = math.prod(inputs[0].sizes or ()) // math.prod(desc.output.sizes) - 1
-        if largest > np.iinfo(index.dtype).max:
-            reason = f"the index may be as large as {largest}, which {desc.output.data_type.name} cannot hold"
-            raise SpecError(reason, remedy="use UINT32, UINT64 or INT64 for output_tensor")
     return operation
 
 
