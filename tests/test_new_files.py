@@ -111,6 +111,18 @@ def test_a_folder_that_another_process_makes_meanwhile(tmp_path, taken):
     assert tree(tmp_path) == {"new": None, "new/b.txt": b"mine"}
 
 
+def test_folders_too_get_their_names_all_or_none(tmp_path):
+    paths = [tmp_path / name for name in ("a.zarr", "b.zarr")]
+
+    def make():
+        with new_files(paths) as temporaries:
+            for path in (*temporaries, paths[1]):
+                path.mkdir()
+
+    assert "b.zarr' already exists" in str(error_of(ArgumentError, make))
+    assert tree(tmp_path) == {"b.zarr": None}
+
+
 @pytest.mark.parametrize("is_shared", [True, False], ids=["same names", "other names"])
 def test_many_at_once(folder, tmp_path, is_shared):
     winners = []

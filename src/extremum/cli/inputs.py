@@ -86,24 +86,21 @@ def gather(
     dimensions = {size for each in inputs.values() for size in each.shape or () if isinstance(size, str)}
     _refuse_unknown("symbolic dimension", sizes, sorted(dimensions))
     arrays = {name: read_array(files[name], each.dtype) for name, each in inputs.items() if name in files}
-    origin = dict.fromkeys(sizes, "as set")
-    known_sizes = dict(sizes)
+    known = {symbol: (size, "as set") for symbol, size in sizes.items()}
     for name, array in arrays.items():
-        shape = inputs[name].shape
+        shape = inputs[name].shape or ()
         # The backend refuses an array of another rank, with a better message.
-        pairs = zip(shape, array.shape, strict=True) if shape is not None and len(shape) == array.ndim else ()
-        for symbol, size in pairs:
-            if isinstance(symbol, int):
-                continue
-            if known_sizes.setdefault(symbol, size) != size:
-                given = f"{known_sizes[symbol]} {origin[symbol]}, {size} in {files[name]}"
+        for symbol, size in zip(shape, array.shape, strict=True) if len(shape) == array.ndim else ():
+            here = size, f"in {files[name]}"
+            if isinstance(symbol, str) and (first := known.setdefault(symbol, here))[0] != size:
+                given = ", ".join(f"{size} {origin}" for size, origin in (first, here))
                 raise InputError(f"dimension {symbol!r} has two sizes", given=given)
-            origin.setdefault(symbol, f"in {files[name]}")
     if drawing is not None:
         _refuse_unknown("input", drawing.ranges, inputs)
         for name in drawing.ranges:
             if name in files:
                 raise InputError(f"input {name!r} is given a file and a range", given=files[name])
+        known_sizes = {symbol: size for symbol, (size, _) in known.items()}
         for position, (name, each) in enumerate(inputs.items()):
             if name not in arrays and (not each.optional or name in drawing.ranges):
                 arrays[name] = drawing.draw(each, known_sizes, position)

@@ -130,7 +130,9 @@ def _place(staging: Path, folder: Path, names: Sequence[str]) -> None:
     except BaseException as error:
         for name in attempts:
             with contextlib.suppress(FileNotFoundError):
-                if not (staging / name).exists() or (staging / name).samefile(folder / name):
+                if not (staging / name).exists():
+                    (folder / name).rename(staging / name)
+                elif (staging / name).samefile(folder / name):
                     (folder / name).unlink()
         if is_new:
             with contextlib.suppress(OSError):
