@@ -52,23 +52,11 @@ argmin = argmax
 
 @overload
 def max(
-    x: NDArray[T],
-    /,
-    axis: None = None,
-    *,
-    keepdims: No = False,
-    return_index: No = False,
-    **options: Unpack[Values],
+    x: NDArray[T], /, axis: None = None, *, keepdims: No = False, return_index: No = False, **options: Unpack[Values]
 ) -> T: ...
 @overload
 def max(
-    x: NDArray[T],
-    /,
-    axis: Axes = None,
-    *,
-    keepdims: bool = False,
-    return_index: No = False,
-    **options: Unpack[Values],
+    x: NDArray[T], /, axis: Axes = None, *, keepdims: bool = False, return_index: No = False, **options: Unpack[Values]
 ) -> NDArray[T]: ...
 @overload
 def max(
@@ -128,13 +116,7 @@ def minmax(
 ) -> MinMax[T]: ...
 @overload
 def minmax(
-    x: NDArray[T],
-    /,
-    axis: Axes = None,
-    *,
-    keepdims: bool = False,
-    return_index: No = False,
-    **options: Unpack[Pairs],
+    x: NDArray[T], /, axis: Axes = None, *, keepdims: bool = False, return_index: No = False, **options: Unpack[Pairs]
 ) -> MinMax[NDArray[T]]: ...
 @overload
 def minmax(

@@ -61,8 +61,7 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
         if where is not None:
             if out is not None:
                 write_out(function, out, np.asarray(result), fill=False)
-            elsewhere = arrays[0].astype(dtype, copy=False) if out is None else out
-            result = as_result(np.where(where, result, elsewhere))
+            result = as_result(np.where(where, result, arrays[0].astype(dtype, copy=False) if out is None else out))
         if out is not None:
             return result if target is out else write_out(function, out, np.asarray(result))
         if not several:
@@ -139,8 +138,7 @@ def _computed(
         write_out(function, out, np.broadcast_to(np.empty((), dtype), shape), fill=False)
     flags: Any = ["external_loop", "buffered", "zerosize_ok", "copy_if_overlap", "delay_bufalloc"]
     uses: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate", "no_subtype", "no_broadcast"]]
-    types = [dtype] * (len(arrays) + 1)
-    pieces = np.nditer([*arrays, out], flags, uses, types, casting="unsafe", buffersize=_PIECE)
+    pieces = np.nditer([*arrays, out], flags, uses, [dtype] * (len(arrays) + 1), casting="unsafe", buffersize=_PIECE)
     # NaT is the smallest integer. One less and it is the largest, and the others are in the same order.
     turned = int(largest != omit)
     with pieces:

@@ -216,8 +216,7 @@ def _arg(name: str, what: str, example: str) -> _Arg:
             raise ArgumentError(reason, remedy="call it for each variable, or without as_dict")
         dims = named(name, dim, x)
         axes = tuple(map(x.get_axis_num, dims))
-        index = getattr(ex, name)(x.data, axes, where=mask(name, where, x), **options)
-        places = _unravelled(index, x.shape, axes)
+        places = _unravelled(getattr(ex, name)(x.data, axes, where=mask(name, where, x), **options), x.shape, axes)
         return {each: reduced(x, dims, i, keepdims=options["keepdims"]) for each, i in zip(dims, places, strict=True)}
 
     return arg

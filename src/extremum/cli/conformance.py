@@ -44,7 +44,6 @@ def _number(name: str, type_: click.IntRange | click.FloatRange, default: float,
 
 
 def _case_options(command: Any) -> Any:
-    """Add the options that select cases."""
     for name, parameter, what, more in _FILTERS:
         words = f": {', '.join(TOPICS)}" if parameter == "topics" else ""
         help_ = f"Only {what}; may be repeated{words}."

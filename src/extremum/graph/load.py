@@ -229,7 +229,6 @@ def _unreadable(tensor: onnx.TensorProto, error: Exception) -> ModelError:
 
 
 def _fill(tensor: onnx.TensorProto, content: bytes) -> None:
-    """Put the content into a tensor that has it elsewhere."""
     tensor.raw_data = content
     tensor.ClearField("data_location")
     del tensor.external_data[:]
