@@ -247,18 +247,6 @@ def _size(known: Dimension, declared: Dimension) -> Dimension:
     return declared if is_open and declared is not None else known
 
 
-class Names(dict[str, str]):
-    """What the values of a function are called at one call: inputs and outputs as by the caller, the rest anew."""
-
-    def __init__(self, prefix: str) -> None:
-        super().__init__({"": ""})
-        self._prefix = prefix
-
-    def __missing__(self, name: str) -> str:
-        self[name] = f"{self._prefix}{name}"
-        return self[name]
-
-
 @dataclass(slots=True)
 class Entry:
     """A node of the model, and its place in the input of inference."""
@@ -283,8 +271,10 @@ class Body:
     # The graph in the input of inference, and what is known of its values, by name.
     graph: onnx.GraphProto
     kinds: MutableMapping[str, str | None] = field(default_factory=dict)
-    # What its values are called there; None: as in the model.
-    names: Names | None = None
+    # What its values are called there: inputs and outputs of a function as by the caller, the rest with a prefix of the
+    # call; None: as in the model.
+    names: dict[str, str] | None = None
+    prefix: str = ""
     # What the call gives the function.
     attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)
     # The outputs of ``graph``, by name.
@@ -295,7 +285,7 @@ class Body:
 
     def name_of(self, name: str) -> str:
         """Return what a value is called in the input of inference."""
-        return name if self.names is None else self.names[name]
+        return name if self.names is None else self.names.setdefault(name, f"{self.prefix}{name}")
 
     def declare(self, name: str, declared: onnx.TypeProto | str | None) -> None:
         """Declare the type of a value, or its kind, if it is known and nothing was before."""
@@ -459,7 +449,8 @@ class InferenceInput:
             if attribute.HasField("g"):
                 graph = copy.attribute.add(name=attribute.name, type=attribute.type).g
                 path = nodes.path(body.path, len(body.entries), attribute.name)
-                inner = Body(path, body.opsets, graph, ChainMap({}, body.kinds), body.names, body.attributes)
+                kinds = ChainMap({}, body.kinds)
+                inner = Body(path, body.opsets, graph, kinds, body.names, body.prefix, body.attributes)
                 entry.graphs.append((attribute.name, inner))
                 passed = given if node.op_type == "Scan" and len(given) == len(attribute.g.input) else []
                 if node.op_type == "Loop":
@@ -476,8 +467,7 @@ class InferenceInput:
     def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body) -> Body:
         """Add the nodes of a function where it is called."""
         self._called.add(nodes.key(function))
-        names = Names(f"{function.name}:{next(self._numbers)}/")
-        names.update(dict.fromkeys(function.input, ""))
+        names = dict.fromkeys(("", *function.input), "")
         names.update(zip(function.input, map(caller.name_of, node.input), strict=False))
         aliases = []
         for formal, given in zip(function.output, map(caller.name_of, node.output), strict=False):
@@ -488,7 +478,8 @@ class InferenceInput:
         attributes = {each.name: each for each in function.attribute_proto}
         attributes.update((each.name, each) for each in resolve_references(node, caller.attributes).attribute)
         path, opsets = f"functions[{self._functions[nodes.key(function)][0]}]", nodes.opsets(function.opset_import)
-        body = Body(path, opsets, caller.graph, caller.kinds, names, attributes, caller.outputs)
+        prefix = f"{function.name}:{next(self._numbers)}/"
+        body = Body(path, opsets, caller.graph, caller.kinds, names, prefix, attributes, caller.outputs)
         body.note_types(function.value_info)
         self._nodes(body, function.node)
         for source, given in aliases:
