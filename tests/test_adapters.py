@@ -54,6 +54,7 @@ BROKEN = {
     "no list": ("def runtimes():\n    pass\n", None, "TypeError: runtimes() gives NoneType, and not a list"),
     "no runtime in it": ("def runtimes():\n    return [3]\n", None, "TypeError: int.name must be text"),
     "no function": ("", None, "has no attribute 'runtimes'"),
+    "an exit": ("import sys\nsys.exit()\n", "line 2", "SystemExit"),
     "a file that is no Python": ("this is no Python", "line 1", "SyntaxError: invalid syntax"),
     "an import that fails inside of what is installed": ("import halted\n", "line 1", "ModuleNotFoundError: No module"),
     "a name that is not there": ("from json import nothing\n", "line 1", "ImportError: cannot import name 'nothing'"),

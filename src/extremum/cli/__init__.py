@@ -54,14 +54,14 @@ def _status(words: list[str]) -> int:
 
 def _run(words: list[str]) -> int:
     import click
+    from click.shell_completion import shell_complete
 
     from extremum.cli.options import COMPLETION_VARIABLE
     from extremum.cli.program import program
 
+    if instruction := os.environ.get(COMPLETION_VARIABLE):
+        return shell_complete(program, {}, "extremum", COMPLETION_VARIABLE, instruction)
     try:
-        if os.environ.get(COMPLETION_VARIABLE):
-            # A shell asks for completions.
-            program.main(words, "extremum")
         with program.make_context("extremum", list(words)) as context:
             status: int | None = program.invoke(context)
             return status or 0
@@ -69,8 +69,6 @@ def _run(words: list[str]) -> int:
         raise ArgumentError(" ".join(error.format_message().split())) from None
     except click.exceptions.Exit as error:
         return error.exit_code
-    except SystemExit as error:
-        return int(error.code or 0)
 
 
 def _wants_json(words: list[str]) -> bool:

@@ -161,7 +161,7 @@ def _blaming(name: str, absent: str, remedy: str | None = None) -> Iterator[None
     """Say of an error in an adapter that what it needs is absent, or where the adapter fails."""
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # The frames of the adapter and of what it calls, without those of importlib and importlib_metadata.
         others = re.compile(rf"<frozen importlib|.*[\\/]importlib(_metadata)?[\\/]|{re.escape(__file__)}$")
         frames = [each for each in traceback.extract_tb(error.__traceback__) if not others.match(each.filename)]
