@@ -344,7 +344,13 @@ def _pandas_operand(x: Any) -> Operand | None:
         return Operand(as_array(x.to_numpy()), table.wrap, library="pandas", labels=table.labels)
     if not isinstance(x, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
         return None
-    own, zone = _pandas_plain_type(x.dtype), _pandas_zone(x.dtype)
+    zone = _pandas_zone(x.dtype)
+    # The type of NumPy's that has the same elements; categories have none.
+    own = x.dtype.subtype if isinstance(x.dtype, pandas.SparseDtype) else x.dtype
+    if isinstance(own, pandas.DatetimeTZDtype):
+        own = np.dtype(f"M8[{own.unit}]")
+    elif not isinstance(own, np.dtype):
+        own = getattr(x.dtype, "numpy_dtype", None)
     if own is None or (own.kind == "O" and not isinstance(x.dtype, np.dtype)):
         reason = f"no type of NumPy's stands for elements of type {x.dtype}"
         given = f"pandas.{type(x).__name__}"
@@ -410,14 +416,6 @@ def _pandas_zoned(result: NDArray[Any], zone: Any) -> Any:
     return instants.array if result.ndim else instants[0]
 
 
-def _pandas_plain_type(dtype: Any) -> np.dtype[Any] | None:
-    """Return the type of NumPy's that has the same elements; None where there is none, as for categories."""
-    if isinstance(dtype, pandas.DatetimeTZDtype):
-        return np.dtype(f"M8[{dtype.unit}]")
-    own = dtype.subtype if isinstance(dtype, pandas.SparseDtype) else dtype
-    return own if isinstance(own, np.dtype) else getattr(dtype, "numpy_dtype", None)
-
-
 def _polars_operand(x: Any) -> Operand | None:
     if isinstance(x, polars.LazyFrame | polars.Expr):
         lazy = "a LazyFrame" if isinstance(x, polars.LazyFrame) else "an expression"
@@ -481,23 +479,22 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
 
 def _polars_require_order(x: Any) -> str | None:
     """Refuse elements for which NumPy has no type or no order; return the time zone of the others."""
-    # The types with an order that NumPy has, beside those of numbers.
-    others = (polars.Boolean, polars.Date, polars.Datetime, polars.Duration, polars.Null)
     inner = x.dtype
     while isinstance(inner, polars.Array):
         inner = inner.inner
     zone: str | None = getattr(inner, "time_zone", None)
-    remedy = "cast them to a type of numbers or times first, as x.cast(type) does"
+    # The types with an order that NumPy has, beside those of numbers.
+    others = (polars.Boolean, polars.Date, polars.Datetime, polars.Duration, polars.Null)
     if inner in (polars.Int128, polars.UInt128):
         remedy = "NumPy has no integers of 128 bits: cast them to Int64 or UInt64 first"
     elif inner.is_nested():
         remedy = "pass a field or the elements of the lists, as x.struct.field(name) and x.explode() give them"
     elif inner.is_decimal() or not (inner.is_numeric() or inner in others):
-        pass
-    elif zone is None or not x.dtype.is_nested():
-        return zone
-    else:
+        remedy = "cast them to a type of numbers or times first, as x.cast(type) does"
+    elif zone is not None and x.dtype.is_nested():
         remedy = "convert them to UTC without a zone first"
+    else:
+        return zone
     raise ElementTypeError(f"elements of type {x.dtype} have no order here", given="polars.Series", remedy=remedy)
 
 

@@ -21,7 +21,7 @@ from extremum import _native
 from extremum.arrays import as_result
 from extremum.errors import ExtremumError
 from extremum.interop import Operand
-from extremum.reductions import Reduction, nan, require_fit, values_then_indices
+from extremum.reductions import Defaults, Index, Ints, Reduction, nan, require_fit, values_then_indices
 from extremum.selection import Selection
 from extremum.signatures import ValuesIndices
 
@@ -46,8 +46,8 @@ class Pieces:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     values: bool
-    index: np.dtype[Any] | None
-    defaults: tuple[Any, ...] | None
+    index: Index
+    defaults: Defaults
     # What indices are counted in until the caller's type is due.
     part_index: np.dtype[Any]
     # Whether parts come in the order of their indices.
@@ -57,14 +57,7 @@ class Pieces:
 
     @classmethod
     def plan(
-        cls,
-        call: Reduction,
-        shape: tuple[int, ...],
-        dtype: np.dtype[Any],
-        *,
-        values: bool,
-        index: np.dtype[Any] | None,
-        defaults: tuple[Any, ...] | None,
+        cls, call: Reduction, shape: Ints, dtype: np.dtype[Any], *, values: bool, index: Index, defaults: Defaults
     ) -> Pieces:
         """Return a call whose arguments are known to be right; others are refused, before any piece is read."""
         # One element, or none where there is none: what is refused of it is refused in the words of any call.

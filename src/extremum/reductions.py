@@ -110,19 +110,16 @@ class Reduction:
         options: dict[str, Any] = {"keepdims": self.keepdims, "select_last_index": self.select_last_index}
         options |= {"omit": omit, "times": times, "where": where, "values": values or beside, "index": index}
         empty, parts = _native.reduce(ticks(array), self.axis, function=self.function, largest=ends, **options)
-        found: list[ValuesIndices[Any, Any]] = []
-        for part in parts:
-            best, places = (None if each is None else np.asarray(each) for each in part)
-            best = best.view(array.dtype.newbyteorder("=")) if times and best is not None else best
-            found.append(ValuesIndices(best, places))
+        arrays: Any = ((None if each is None else np.asarray(each) for each in part) for part in parts)
+        found = [ValuesIndices(*each) for each in arrays]
+        if times and (values or beside):
+            found = [ValuesIndices(end.values.view(array.dtype.newbyteorder("=")), end.indices) for end in found]
         if beside:
             low, high = found[0], found[-1]
             missing = np.isnat(low.values)
             indices = None if high.indices is None else np.where(missing, low.indices, high.indices)
             found[-1] = ValuesIndices(np.where(missing, low.values, high.values), indices)
             found = found[-len(self.largest) :]
-        if not values:
-            found = [ValuesIndices(None, end.indices) for end in found]
         return empty if may_be_empty else None, tuple(found)
 
     def finish(

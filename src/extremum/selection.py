@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import FILL_MASKED
+from extremum.arrays import FILL, FILL_MASKED
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.indices import axis_error, integers
 from extremum.interop import Operand, frontend
@@ -68,7 +68,7 @@ class Selection:
 
     def select(self, x: Operand) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
         """Return the candidates: the k best, or all where there are fewer; at least one under ``raise``."""
-        x.require_valid(FILL_MASKED if x.masked else "fill or drop them first", given="top_k: x")
+        x.require_valid(FILL_MASKED if x.masked else FILL, given="top_k: x")
         array, times = x.array, x.array.dtype.kind in "mM"
         length = array.size if self.axis is None else array.shape[self.axis]
         k, nan_first = min(max(self.k, self.nan_policy == "raise"), length), self.nan_policy != "omit"

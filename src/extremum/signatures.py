@@ -5,6 +5,7 @@ The types of the native module, Dask, xarray and cubed use this description. Nam
 """
 
 import functools
+import inspect
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, SupportsInd
 
 import numpy as np
 
+from extremum import _native
 from extremum.errors import ArgumentTypeError
 
 NanPolicy = Literal["propagate", "omit", "raise"]
@@ -160,10 +162,6 @@ _MEANINGS = {
 @functools.cache
 def _keywords(function: str) -> tuple[str, ...]:
     """Return the keywords of an array function; its signature takes far longer to read than an error to make."""
-    import inspect
-
-    from extremum import _native
-
     return tuple(inspect.signature(getattr(_native, function)).parameters)
 
 
@@ -189,10 +187,6 @@ def like(
 
     What it is called with is complete: an option that the caller leaves out has its default.
     """
-    import inspect
-
-    from extremum import _native
-
     own_types = (ArgKeywords if model.startswith("arg") else ValueKeywords).__annotations__
     types = TopKOptions.__annotations__ | own_types | {"return_index": bool}
     theirs = [
