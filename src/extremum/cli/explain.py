@@ -131,15 +131,10 @@ def markdown() -> str:
         for rule in RULES
     )
     names = {versions[0].family: versions[0].name for (domain, _), versions in spec.OPERATORS.items() if not domain}
-    rows = (
-        [
-            each.title,
-            ", ".join(sorted(names[family] for family in each.families)),
-            ", ".join(sorted(each.elements)),
-            str(each.since),
-            ", ".join(each.answers),
-        ]
-        for each in REWRITES
-    )
+    rows = []
+    for each in REWRITES:
+        lists = (sorted(names[family] for family in each.families), sorted(each.elements), each.answers)
+        operators, elements, answers = map(", ".join, lists)
+        rows.append([each.title, operators, elements, str(each.since), answers])
     table = markdown_table(["rewrite", "operators", "element types", "from opset", "answers"], rows)
     return "\n".join((_RULES_PAGE, *sections, _REWRITES_PAGE, table))

@@ -141,8 +141,7 @@ class Drawing:
             if isinstance(size, str) and size not in sizes:
                 raise InputError(f"dimension {size!r} of input {name!r} has no size", remedy=f"set it: --set {size}=8")
         shape = tuple(sizes[size] if isinstance(size, str) else size for size in declared.shape)
-        require_memory(shape, dtype, f"input {name!r}")
-        require_array(shape, name)
+        require_array(shape, dtype, name)
         random = np.random.default_rng([self.seed, position])
         low, high = self.ranges.get(name, ("0", "1"))
         if limits := _limits(dtype):

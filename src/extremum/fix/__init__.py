@@ -40,7 +40,7 @@ from extremum.printable import printable
 from extremum.runtimes import Runtime, shown
 from extremum.runtimes.runtime import Subprocess, ended
 from extremum.spec import OPERATORS, Family, OperatorVersion
-from extremum.tensors import TensorType, require_memory
+from extremum.tensors import TensorType
 
 __all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
 __dir__ = __all__.copy
@@ -562,7 +562,6 @@ def _inputs(model: onnx.ModelProto, kind: Kind) -> dict[str, NDArray[Any]]:
         if each.dtype is None or each.dtype.kind == "O" or each.shape is None:
             raise InputError(f"input {each.name!r} cannot be drawn: the model does not state its type and rank")
         sizes = tuple(size if isinstance(size, int) else 3 for size in each.shape)
-        require_memory(sizes, each.dtype, f"input {each.name!r}")
-        require_array(sizes, each.name)
+        require_array(sizes, each.dtype, each.name)
         arrays[each.name] = draw(random, each.dtype.name, sizes, kind)
     return arrays

@@ -267,8 +267,9 @@ def name_dimensions(graph: onnx.GraphProto) -> None:
                 dimension.dim_param = f"{value.name}.{axis}"
 
 
-def require_array(sizes: Sequence[int], name: str) -> None:
-    """Refuse to draw an input of sizes that NumPy has no array for: a negative one, a hundred of them."""
+def require_array(sizes: Sequence[int], dtype: np.dtype[Any], name: str) -> None:
+    """Refuse to draw an input that memory cannot hold, or of sizes that NumPy has no array for, as a negative one."""
+    require_memory(sizes, dtype, f"input {name!r}")
     try:
         # Takes no memory.
         np.broadcast_to(np.int8(0), sizes)
