@@ -49,6 +49,8 @@ def marks(*places):
         ("argmax_13_float32_refusals_axis_2", lambda y: np.zeros(1), Outcome.ACCEPTED),
         ("max_13_float32_zeros_minus_plus", lambda y: -y, Outcome.ZERO),
         ("max_13_float32_zeros_minus_plus", lambda y: y + 1, Outcome.WRONG),
+        ("max_13_float32_zeros_minus_plus", lambda y: np.full(y.shape, "text"), Outcome.WRONG),
+        ("topk_11_int8_unsorted_1_distinct", lambda y, _: (np.full(y.shape, None),) * 2, Outcome.WRONG),
         ("max_13_float32_nan_first", lambda y: np.copysign(y, -1, where=np.isnan(y), out=y), Outcome.EXACT),
         ("max_13_float32_nan_first", np.zeros_like, Outcome.NAN),
         # A signalling NaN is no reason to warn.
