@@ -248,23 +248,15 @@ _DML_WORDS = (*_DML_FLOATS, "int32", "uint32")
 _DML_NARROW = (*_DML_FLOATS, "int32", "int16", "int8", "uint32", "uint16", "uint8")
 _DML_ALL = (*_DML_NARROW, "int64", "uint64")
 _FOUR, _FOUR_OR_FIVE, _UP_TO_EIGHT = {"ranks": (4, 4)}, {"ranks": (4, 5)}, {"ranks": (1, 8)}
-_UINT32 = {"outputs": [Parameter("OutputTensor", ("uint32",))]}
+_UINT32 = {"outputs": [Parameter("OutputTensor", ("uint32",))], **_FOUR}
 _ANY_INDEX = {"outputs": [Parameter("OutputTensor", ("int64", "int32", "uint64", "uint32"))], **_UP_TO_EIGHT}
 _DML_ARG: list[_Row] = [(0x3000, _DML_NARROW, _ANY_INDEX), (0x4100, _DML_ALL, _ANY_INDEX)]
-_DML_REDUCE_TO_INDEX: list[_Row] = [
-    (0x1000, _DML_FLOATS, {**_UINT32, **_FOUR}),
-    (0x2100, _DML_NARROW, {**_UINT32, **_FOUR}),
-    *_DML_ARG,
-]
+_DML_REDUCE_TO_INDEX: list[_Row] = [(0x1000, _DML_FLOATS, _UINT32), (0x2100, _DML_NARROW, _UINT32), *_DML_ARG]
 _DML_FROM_3_0: list[_Row] = [(0x3000, _DML_NARROW, _UP_TO_EIGHT), (0x5000, _DML_ALL, _UP_TO_EIGHT)]
 _DML_REDUCE_TO_ELEMENT = [(0x1000, _DML_FLOATS, _FOUR), (0x2100, _DML_WORDS, _FOUR), *_DML_FROM_3_0]
 _DML_ELEMENTWISE = [(0x1000, _DML_FLOATS, _FOUR), (0x2100, _DML_NARROW, _FOUR), *_DML_FROM_3_0]
-_DML_HARDMAX: list[_Row] = [
-    (0x1000, _DML_FLOATS, _FOUR),
-    (0x2000, _DML_FLOATS, _FOUR_OR_FIVE),
-    (0x3000, _DML_FLOATS, _UP_TO_EIGHT),
-]
-_DML_HARDMAX1: list[_Row] = [(0x5100, _DML_FLOATS, _UP_TO_EIGHT)]
+_DML_HARDMAX = [(0x1000, _DML_FLOATS, _FOUR), (0x2000, _DML_FLOATS, _FOUR_OR_FIVE), (0x3000, _DML_FLOATS, _UP_TO_EIGHT)]
+_DML_HARDMAX1 = [(0x5100, _DML_FLOATS, _UP_TO_EIGHT)]
 _DML_AXES = Attribute("axes", None, AttributeRange.AXIS_UNSIGNED, required=True, is_list=True)
 _DIRECTION = Attribute("axis_direction", 0, AttributeRange.FLAG)
 _DML_VALUES = Parameter("OutputValueTensor", ())

@@ -54,10 +54,7 @@ class TensorType:
         return sizes if self.rank == len(sizes) else None
 
     def __str__(self) -> str:
-        element = self.element or "?"
-        if self.shape is None:
-            return f"{element}[...]"
-        text = f"{element}{shape_text(self.shape)}"
+        text = f"{self.element or '?'}{'[...]' if self.shape is None else shape_text(self.shape)}"
         return text if self.values is None else f"{text} = {list(self.values)}"
 
 
