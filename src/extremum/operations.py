@@ -41,10 +41,6 @@ def require_elements(x: NDArray[Any], axes: Sequence[int]) -> None:
         raise ArgumentError(f"the reduced axes {tuple(axes)} of shape {x.shape} hold no element")
 
 
-# What no operation wants of the native function.
-_PLAIN: dict[str, Any] = {"omit": False, "times": False, "where": None, "values": True, "index": None}
-
-
 @dataclass(frozen=True, slots=True)
 class ArgReduce:
     """The index of the extremum over a set of axes in any sequence, row-major within the reduced block."""
@@ -102,10 +98,21 @@ class Reduce:
         """Return the elements; ``out``, if given, receives them and is returned."""
         if not self.identity:
             require_elements(x, self.axes)
-        options = {"keepdims": self.keepdims, "select_last_index": self.tie is Tie.LAST, **_PLAIN}
-        # NumPy gives a scalar for many a view without dimensions.
-        array, largest = np.asarray(x), (self.order is Order.MAX,)
-        _, ((selected, _),) = _native.reduce(array, self.axes, function="reduce", largest=largest, **options)
+        # (Written out: keywords by a dict would double the time of a small call.)
+        _, ((selected, _),) = _native.reduce(
+            # NumPy gives a scalar for many a view without dimensions.
+            np.asarray(x),
+            self.axes,
+            function="reduce",
+            largest=(self.order is Order.MAX,),
+            keepdims=self.keepdims,
+            select_last_index=self.tie is Tie.LAST,
+            omit=False,
+            times=False,
+            where=None,
+            values=True,
+            index=None,
+        )
         if out is None:
             return np.asarray(selected)
         out[...] = selected

@@ -72,8 +72,10 @@ class Selection:
         array, times = x.array, x.array.dtype.kind in "mM"
         length = array.size if self.axis is None else array.shape[self.axis]
         k, nan_first = min(max(self.k, self.nan_policy == "raise"), length), self.nan_policy != "omit"
-        order = {"largest": self.largest, "sorted": self.in_order, "nan_first": nan_first, "times": times}
-        values, indices = _native.top_k_plain(ticks(array), k, self.axis, function="top_k", **order)
+        largest, ordered, elements = self.largest, self.in_order, ticks(array)
+        values, indices = _native.top_k_plain(
+            elements, k, self.axis, function="top_k", largest=largest, sorted=ordered, nan_first=nan_first, times=times
+        )
         return ValuesIndices(values.view(array.dtype.newbyteorder("=")) if times else values, indices)
 
     def finish(
