@@ -234,6 +234,7 @@ def test_a_mask_is_for_each_column_of_operands(make):
         (ElementTypeError, lambda x: ex.maximum(x, np.array(["2020"], "M8[D]")), "times compare with times of their"),
         (AxisError, lambda x: ex.argmax(x, axis=2), "axis 2 is out of range"),
         (ArgumentTypeError, lambda x: ex.max(x, axis=True), "is not an integer"),
+        (ArgumentTypeError, lambda x: ex.top_k(x, 1), "top_k: a table has argmax and argmin and"),
     ],
 )
 def test_what_does_not_fit_a_table_is_refused(make, error, call, text):

@@ -105,8 +105,8 @@ def frontend(function: str, *values: Any) -> Any:
     module = load_module(name := min(names, key=_ORDER.index))
     own = getattr(module, "BY_AXIS", vars(module)).get(function)
     if own is None:
-        reason = f"{function}: {name} has {' and '.join(module.__all__)} only"
-        raise ArgumentTypeError(reason, remedy="compute the array first: x.compute()")
+        kind, remedy = ("a table", "pass an array: x.to_numpy()") if name == _TABLES else (name, "call x.compute()")
+        raise ArgumentTypeError(f"{function}: {kind} has {' and '.join(module.__all__)} only", remedy=remedy)
     return own
 
 
