@@ -85,11 +85,17 @@ class Site:
         """What is known of the inputs that hold elements, those that stand for an attribute left out."""
         return self.inputs if self.schema is None else self.inputs[: self.schema.input.maximum]
 
+    @property
+    def attribute_values(self) -> dict[str, Any]:
+        """The attributes that the node states itself; UNKNOWN for one without a default that a call passes."""
+        assert self.schema is not None
+        return {**nodes.left_open(self.node, self.schema), **self.attributes}
+
     @cached_property
     def values(self) -> dict[str, Any]:
         """The attributes that the node states itself, and those that come as inputs."""
         assert self.schema is not None
-        return {**nodes.left_open(self.node, self.schema), **self.attributes, **input_values(self.schema, self.inputs)}
+        return {**self.attribute_values, **input_values(self.schema, self.inputs)}
 
     @cached_property
     def accepted(self) -> Attributes:
@@ -120,8 +126,7 @@ class Site:
     @cached_property
     def _outputs(self) -> tuple[TensorType, ...]:
         assert self.schema is not None
-        attributes = {**nodes.left_open(self.node, self.schema), **self.attributes}
-        outputs = nodes.resolve(self.schema, attributes, self.names, self.inputs)[1]
+        outputs = nodes.resolve(self.schema, self.attribute_values, self.names, self.inputs)[1]
         output_count(self.schema, len(self.node.output))
         return outputs
 

@@ -228,7 +228,7 @@ def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVers
         if site.schema is None:
             continue
         with within(site.where):
-            attributes = {**nodes_of.left_open(site.node, site.schema), **site.attributes}
+            attributes = site.attribute_values
             for name in (each.name for each in site.node.attribute if each.name not in site.attributes):
                 # Its value comes with the call of the function: any will do, but the version has to have the attribute.
                 attribute = site.schema.attribute(name)
