@@ -143,7 +143,8 @@ pub unsafe fn dispatch_narrow<T: Task>(task: T) -> T::Output {
     task.run()
 }
 
-/// For each instruction set, the features that the compiler may use. All of them are detected: a hypervisor may hide any. A set has the features of those before it; what they imply for the compiler is listed too.
+/// For each instruction set, the features that the compiler may use. All of them are detected: a hypervisor may hide any. A set has
+/// the features of those before it; what they imply for the compiler is listed too.
 macro_rules! instruction_sets {
     ([$($has:tt)*]) => {};
     ([$($has:tt)*] $set:ident [$($more:tt)*] $($rest:tt)*) => {

@@ -251,7 +251,8 @@ fn base(layout: &ReductionLayout) -> i64 {
     layout.origin.index - layout.reduced.iter().map(from_other_end).sum::<i64>()
 }
 
-/// The results at one end of the order: fetches the elements at the indices, and corrects indices of elements that do not take part.
+/// The results at one end of the order: fetches the elements at the indices, and corrects the indices of those that do not take
+/// part.
 struct Answers<'a> {
     /// What is reduced.
     input: Input,
@@ -370,7 +371,7 @@ impl Answers<'_> {
         self.lacking.fetch_add(tile.lacking(), Ordering::Relaxed);
     }
 
-    /// The slices of a marked tile whose index is -1 although something takes part. `step` bytes lie between the slices of the mask.
+    /// The slices of a marked tile whose index is -1 although something takes part. Slices of the mask are `step` bytes apart.
     unsafe fn doubtful(&self, mask: *const u8, step: isize, tile: &Tile) -> Slices {
         let along = self.reduced.last().unwrap_or(&ReductionAxis::POINT);
         let (len, width) = (along.len, along.strides.mask);
