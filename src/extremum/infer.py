@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from extremum import validate
 from extremum.errors import SpecError
 from extremum.spec import OPERATORS, Family, OperatorVersion
-from extremum.tensors import Dimension, Shape, TensorType, shape_text
+from extremum.tensors import Dimension, Shape, TensorType, differ, shape_text
 from extremum.validate import Attributes
 
 
@@ -75,13 +75,13 @@ def _joint(schema: OperatorVersion, shapes: Sequence[Shape | None]) -> Shape | N
 
 
 def _same(schema: OperatorVersion, first: Shape, second: Shape) -> Shape:
-    pairs = list(zip(first, second, strict=False))
-    if len(first) != len(second) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
+    if differ(first, second):
         broadcasting = next((each for each in OPERATORS[schema.domain, schema.name] if each.broadcasts), None)
         reason = f"{schema} takes inputs of one shape, not {shape_text(first)} and {shape_text(second)}"
         remedy = f"use {broadcasting.requirement} or later, which broadcasts" if broadcasting else None
         raise SpecError(reason, remedy=remedy)
     # A size says more than a name, and a name more than nothing.
+    pairs = zip(first, second, strict=True)
     return tuple(max(pair, key=lambda size: (isinstance(size, int), size is not None)) for pair in pairs)
 
 

@@ -63,6 +63,12 @@ def shape_text(shape: Shape) -> str:
     return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
 
 
+def differ(first: Shape, second: Shape) -> bool:
+    """Return whether no tensor has both shapes: their ranks differ, or two sizes of one axis."""
+    sizes = zip(first, second, strict=False)
+    return len(first) != len(second) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes)
+
+
 _SMALL = 1 << 20
 """Bytes that are allocated unasked: to ask takes longer than most operations on so few."""
 

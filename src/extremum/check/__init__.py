@@ -27,19 +27,8 @@ from extremum.runtimes import Runtime
 from extremum.runtimes.runtime import Subprocess
 from extremum.spec import OPERATORS
 
-__all__ = [
-    "RULES",
-    "AskedRuntime",
-    "Finding",
-    "Report",
-    "Rule",
-    "Runtime",
-    "Severity",
-    "Targets",
-    "check",
-    "find",
-    "matching",
-]
+__all__ = ["RULES", "AskedRuntime", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets"]
+__all__ += ["check", "find", "matching"]
 __dir__ = __all__.copy
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
@@ -68,24 +67,21 @@ def samples(site: Site) -> Iterator[Inputs]:
 
 def _sample_types(site: Site) -> dict[str, TensorType]:
     """Return the type of each input of a sample; with values for one that stands for an attribute."""
-    assert site.schema is not None
-    joint = site.outputs()[0].shape if site.schema.family in (Family.MAXIMUM, Family.MINIMUM) else None
+    joint = site.outputs()[0].shape if site.version.family in (Family.MAXIMUM, Family.MINIMUM) else None
     k = site.accepted.get("k")
     least = min(k, _MOST_SELECTED) if isinstance(k, int) else 0
     types: dict[str, TensorType] = {}
-    for at, (name, tensor) in enumerate(zip(site.names, site.inputs, strict=True)):
-        if at < len(site.operands):
-            sizes = _sizes(tensor, joint)
-            # As many elements along the axis of a selection as it takes, within reason.
-            chosen = validate.axes(site.schema, site.accepted, len(sizes)) if least else ()
-            sizes = tuple(max(size, least) if axis in chosen else size for axis, size in enumerate(sizes))
-            types[name] = TensorType(tensor.element, sizes)
-        elif site.schema.family is Family.TOP:
-            types[name] = TensorType("int64", (1,), tensor.values or (1,))
-        else:
-            # The last axis if the model leaves it open.
-            values = tensor.values if tensor.values is not None else () if site.inputs[0].rank == 0 else (-1,)
-            types[name] = TensorType("int64", (len(values),), values)
+    for name, tensor in zip(site.names, site.operands, strict=False):
+        sizes = _sizes(tensor, joint)
+        # As many elements along the axis of a selection as it takes, within reason.
+        chosen = validate.axes(site.version, site.accepted, len(sizes)) if least else ()
+        sizes = tuple(max(size, least) if axis in chosen else size for axis, size in enumerate(sizes))
+        types[name] = TensorType(tensor.element, sizes)
+    # What the model leaves open: one element, or the last axis.
+    default = (1,) if site.version.family is Family.TOP else () if site.inputs[0].rank == 0 else (-1,)
+    for name, tensor in list(zip(site.names, site.inputs, strict=True))[len(site.operands) :]:
+        values = default if tensor.values is None else tensor.values
+        types[name] = TensorType("int64", (len(values),), values)
     return types
 
 
@@ -147,16 +143,6 @@ def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
     return np.array([dtype.type(value) for value in values.get(kind, limits)], dtype)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How a runtime answers a node differently, and an input that shows it."""
-
-    outcome: Outcome
-    # The runtime's refusal, or the end of its process; empty if there is an answer.
-    why: str
-    reproducer: str
-
-
 _Evidence = tuple[Outcome, str, list[str], list[str]]
 """The outcome, why there is no answer, the text of each input, and of the expected answer and the one that came."""
 
@@ -181,16 +167,18 @@ class AskedRuntime:
         self.name = shown(watched)
         self._evidence: dict[object, list[_Evidence]] = {}
 
-    def differences(self, site: Site, kinds: Iterable[Kind] = tuple(Kind)) -> list[Difference]:
-        """Return the differences, one for each class of answers; none for a node that breaks its promise."""
-        known = all(tensor.element is not None for tensor in site.inputs)
-        if site.schema is None or not known or any(refusals(site.outputs)):
-            return []
+    def differences(self, site: Site, kinds: Iterable[Kind] = tuple(Kind)) -> Iterator[tuple[Outcome, str, str]]:
+        """Yield each class of different answers, why there is no answer, if so, and an input that shows it.
+
+        There is none for a node that breaks its promise.
+        """
+        if any(tensor.element is None for tensor in site.inputs) or any(refusals(site.outputs)):
+            return
         stated = resolve_references(site.node, {})
         # Nodes that differ only in names and in sizes that a sample does not have are one question.
         names = {name: f"x{at}" for at, name in enumerate(dict.fromkeys(site.names))}
         inputs = [names[name] for name in site.names]
-        outputs = [f"y{at or ''}" for at in range(len(site.schema.outputs))]
+        outputs = [f"y{at or ''}" for at in range(len(site.version.outputs))]
         node = onnx.NodeProto(op_type=stated.op_type, input=inputs, output=outputs, attribute=stated.attribute)
         types = {names[name]: each for name, each in _sample_types(site).items()}
         key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(types.items()), tuple(kinds)
@@ -199,10 +187,8 @@ class AskedRuntime:
         attributes = ", ".join(f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in stated.attribute)
         called = f"{stated.op_type}{f' <{attributes}>' if attributes else ''} ({', '.join(stated.input)})"
         text = f"{called}, opset {site.opsets['']}"
-        return [
-            Difference(outcome, why, "; ".join([text, *map(" = ".join, zip(names, arrays, strict=True)), *answers]))
-            for outcome, why, arrays, answers in self._evidence[key]
-        ]
+        for outcome, why, arrays, answers in self._evidence[key]:
+            yield outcome, why, "; ".join([text, *map(" = ".join, zip(names, arrays, strict=True)), *answers])
 
     def _differences(
         self, site: Site, node: onnx.NodeProto, types: Mapping[str, TensorType], kinds: Iterable[Kind]
@@ -222,7 +208,6 @@ class AskedRuntime:
 
     def _answer(self, site: Site, node: onnx.NodeProto, inputs: Inputs) -> tuple[Outcome, str, list[str]]:
         """Return the class of an answer, why there is none, and the expected answer beside the one that came."""
-        assert site.schema is not None
         try:
             expected = expected_outputs(node, inputs, site.opsets[""])
         except ExtremumError:
@@ -233,13 +218,11 @@ class AskedRuntime:
             outputs = self.watched.ask(model_of([node], site.opsets[""], inputs, *values), inputs)
         except NoAnswerError as error:
             return error.outcome, str(error), []
-        arrays, answered = list(inputs.values()), f"{len(outputs)} outputs"
-        outcome = Outcome.WRONG
+        outcome, answered = Outcome.WRONG, f"{len(outputs)} outputs"
         if len(outputs) == len(expected):
-            attributes = validate.attributes(site.schema, site.attributes, operand_types(site.schema, arrays))
-            outcome = compare(Question(site.schema, attributes, arrays), expected, outputs)
-            if outcome is Outcome.EXACT:
-                return outcome, "", []
+            arrays = list(inputs.values())
+            attributes = validate.attributes(site.version, site.attributes, operand_types(site.version, arrays))
+            outcome = compare(Question(site.version, attributes, arrays), expected, outputs)
             answered = "; ".join(map(_array, outputs))
         return outcome, "", [f"expected {'; '.join(map(_array, expected))}", f"answered {answered}"]
 
@@ -266,23 +249,19 @@ def _value(name: str, x: NDArray[Any]) -> onnx.ValueInfoProto:
 def _shrink(inputs: Inputs, differs: Callable[[Inputs], bool]) -> Inputs:
     """Return the fewest elements that still differ: along each axis one, or all that matter."""
     for axis in range(-1, -1 - max(x.ndim for x in inputs.values()), -1):
-        size = _size(inputs, axis)
+        size = max(x.shape[axis] for x in inputs.values() if x.ndim >= -axis)
         if size > _LONGEST_TO_SHRINK:
             continue
         one = (_take(inputs, axis, [at]) for at in range(size) if size > 1)
         if (smaller := next(filter(differs, one), None)) is not None:
             inputs = smaller
             continue
+        whole, kept = inputs, list(range(size))
         for at in reversed(range(size)):
-            left = [each for each in range(_size(inputs, axis)) if each != at]
-            fewer = _take(inputs, axis, left)
-            if left and differs(fewer):
-                inputs = fewer
+            left = [each for each in kept if each != at]
+            if left and differs(fewer := _take(whole, axis, left)):
+                inputs, kept = fewer, left
     return inputs
-
-
-def _size(inputs: Inputs, axis: int) -> int:
-    return max(int(x.shape[axis]) for x in inputs.values() if x.ndim >= -axis)
 
 
 def _take(inputs: Inputs, axis: int, places: list[int]) -> Inputs:

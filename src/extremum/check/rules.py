@@ -19,7 +19,7 @@ from extremum.graph.sites import Site
 from extremum.runtimes import Runtime, shown
 from extremum.runtimes.runtime import InProcess, Outcome, refusal
 from extremum.spec import AttributeRange, Family, OperatorVersion
-from extremum.tensors import TensorType
+from extremum.tensors import TensorType, differ
 
 
 class Severity(enum.Enum):
@@ -158,11 +158,12 @@ _rules: list[Rule] = []
 
 
 def rule(code: str, title: str, severity: Severity) -> Callable[[Look], None]:
-    """Append a rule; the docstring of its function has three paragraphs: what, why, and two models."""
+    """Append a rule; the docstring of its function says what, then why, and ends with two models."""
 
     def append(look: Look) -> None:
         # Python -OO leaves no docstring.
-        what, why, models = (" ".join(text.split()) for text in (look.__doc__ or "\n\n\n\n").split("\n\n"))
+        what, _, more = (look.__doc__ or "").partition("\n\n")
+        why, _, models = " ".join(more.split()).partition(" Example: ")
         example, _, instead = models.partition(" Instead: ")
         _rules.append(Rule(code, title, severity, what, why, _model(example), _model(instead), look))
 
@@ -171,13 +172,19 @@ def rule(code: str, title: str, severity: Severity) -> Callable[[Look], None]:
 
 def _model(text: str) -> str:
     """Return a model in ONNX's textual form, of ``OPSET (inputs) => (outputs) { node; node }``."""
-    opset, _, graph = text.removeprefix("Example: ").partition(" ")
+    opset, _, graph = text.partition(" ")
     signature, _, body = graph.removesuffix(" }").partition(" { ")
     nodes = "".join(f"   {node}\n" for node in body.split("; "))
     return f'<ir_version: 8, opset_import: ["" : {opset}]>\ng {signature} {{\n{nodes}}}\n'
 
 
 _ELEMENTWISE = (Family.MAXIMUM, Family.MINIMUM)
+_FAILURES = {Outcome.REFUSED: "does not run", Outcome.CRASHED: "crashes on", Outcome.TIMED_OUT: "does not finish"}
+_REMEDIES = {
+    Outcome.NAN: "no document says what NaN compares to: keep it away from the node",
+    Outcome.ZERO: "no document says which of the two zeros is the larger one: do not rely on its sign",
+}
+_in_process = functools.cache(lambda runtime: AskedRuntime(InProcess(runtime)))
 
 
 @rule("EX001", "unknown attribute", Severity.ERROR)
@@ -185,7 +192,6 @@ def unknown_attribute(site: Site, schema: OperatorVersion, targets: Targets) -> 
     """The node states an attribute that its version of the operator does not have.
 
     Runtimes refuse it, drop it silently, or obey a later version than the model asks for.
-
     Example: 11 (float[1, 1000] scores) => (int64[1, 1] label) {
     label = ArgMax <axis = 1, select_last_index = 1> (scores) }
     Instead: 12 (float[1, 1000] scores) => (int64[1, 1] label) {
@@ -201,7 +207,6 @@ def attribute_value(site: Site, schema: OperatorVersion, targets: Targets) -> It
 
     Runtimes disagree on it: onnxruntime (1.21 to 1.32) takes `keepdims=2` for 0, onnx's reference evaluator (1.19 to
     1.23) for 1.
-
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1, keepdims = 2> (scores) }
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1, keepdims = 1> (scores) }
     """
@@ -216,7 +221,6 @@ def axis_range(site: Site, schema: OperatorVersion, targets: Targets) -> Iterato
     """`axis`, or one of `axes`, lies outside the rank of the input or comes twice.
 
     The node fails when it runs, or when the model is loaded.
-
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 2> (scores) }
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
@@ -238,7 +242,6 @@ def element_type(site: Site, schema: OperatorVersion, targets: Targets) -> Itera
     """The input has an element type that the version does not take, or `axes` or `K` is no list of int64.
 
     The model is not valid, even if a runtime happens to run it. A later version may take the type.
-
     Example: 12 (bfloat16[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (bfloat16[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
@@ -253,7 +256,6 @@ def operand_count(site: Site, schema: OperatorVersion, targets: Targets) -> Iter
     """A node has more or fewer inputs or outputs than its operator.
 
     Runtimes refuse the model. ArgMax has no output for the largest value: that is ReduceMax.
-
     Example: 13 (float[4] a, float[4] b) => (int64[1] index) { index = ArgMax (a, b) }
     Instead: 13 (float[4] a, float[4] b) => (int64[1] index) { larger = Max (a, b); index = ArgMax (larger) }
     """
@@ -266,7 +268,6 @@ def mixed_element_types(site: Site, schema: OperatorVersion, targets: Targets) -
     """The inputs of Max or Min have different element types.
 
     The operators convert nothing; runtimes refuse the model.
-
     Example: 13 (float[4] a, double[4] b) => (c) { c = Max (a, b) }
     Instead: 13 (float[4] a, double[4] b) => (double[4] c) { wide = Cast <to = 11> (a); c = Max (wide, b) }
     """
@@ -278,7 +279,6 @@ def negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iter
     """`axis`, or one of `axes`, is negative in a version whose document says nothing about negative axes.
 
     extremum and onnxruntime (1.21 to 1.32) count from the end, as version 11 then said. Others may refuse it.
-
     Example: 10 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = -1> (scores) }
     Instead: 10 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
@@ -287,11 +287,11 @@ def negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iter
         axes = [value] if isinstance(value, int) else list(value) if isinstance(value, tuple) else []
         if attribute.range is AttributeRange.AXIS_UNSTATED and any(axis < 0 for axis in axes):
             rank = site.inputs[0].rank if site.inputs else None
-            plain = "count from the front"
+            plain, said = "count from the front", axes if attribute.is_list else axes[0]
             if rank and all(axis + rank >= 0 for axis in axes):
                 positive = [axis % rank for axis in axes]
-                plain = f"write {attribute.name}={positive[0] if isinstance(value, int) else positive}"
-            reason = f"{schema} does not say what {attribute.name}={value if isinstance(value, int) else axes} means"
+                plain = f"write {attribute.name}={positive if attribute.is_list else positive[0]}"
+            reason = f"{schema} does not say what {attribute.name}={said} means"
             yield SpecError(reason, remedy=f"{plain}, or use opset 11 or later")
 
 
@@ -301,7 +301,6 @@ def shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
 
     Before opset 8 there is no broadcasting. onnx's reference evaluator (1.19 to 1.23) does it, onnxruntime (1.21 to
     1.32) refuses.
-
     Example: 7 (float[2, 3] a, float[3] b) => (float[2, 3] c) { c = Max (a, b) }
     Instead: 8 (float[2, 3] a, float[3] b) => (float[2, 3] c) { c = Max (a, b) }
     """
@@ -320,7 +319,6 @@ def empty_reduction(site: Site, schema: OperatorVersion, targets: Targets) -> It
     """ArgMax or ArgMin, or ReduceMax or ReduceMin of version 12, reduces an axis that has no element.
 
     There is no index to give, and only the other versions define the largest of no elements: the node fails.
-
     Example: 13 (float[4, 0] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (float[0, 10] scores) => (int64[0, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
@@ -334,7 +332,6 @@ def rank_zero(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator
 
     A scalar has no axis to look along. For ArgMax and ArgMin onnx's reference evaluator (1.19 to 1.23) answers 0;
     onnxruntime (1.21 to 1.32) refuses the model.
-
     Example: 13 (float score) => (label) { label = ArgMax (score) }
     Instead: 13 (float[1] score) => (int64[1] label) { label = ArgMax (score) }
     """
@@ -348,7 +345,6 @@ def default_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Itera
 
     onnxruntime (1.21 to 1.32) refuses the model. onnx's reference evaluator (1.19 to 1.23) takes the default of version
     13, -1.
-
     Example: 11 (float[10] scores) => (float[10] hot) { hot = Hardmax (scores) }
     Instead: 11 (float[10] scores) => (float[10] hot) { hot = Hardmax <axis = 0> (scores) }
     """
@@ -361,7 +357,6 @@ def declared_output(site: Site, schema: OperatorVersion, targets: Targets) -> It
     """The model declares an element type, rank or size for an output that the operator cannot give.
 
     Code that trusts the declaration reserves the wrong memory. Some runtimes refuse the model, some correct it.
-
     Example: 13 (float[4, 10] scores) => (int64[4] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (float[4, 10] scores) => (int64[4] label) { label = ArgMax <axis = 1, keepdims = 0> (scores) }
     """
@@ -370,11 +365,7 @@ def declared_output(site: Site, schema: OperatorVersion, targets: Targets) -> It
     for name, inferred in zip(site.node.output, site.outputs(), strict=True):
         declared = site.declared_types.get(name, TensorType())
         yield from refusals(validate.output, schema, name, declared, inferred)
-        ours, theirs = inferred.shape, declared.shape
-        if ours is None or theirs is None:
-            continue
-        sizes = zip(ours, theirs, strict=False)
-        if len(ours) != len(theirs) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes):
+        if inferred.shape is not None and declared.shape is not None and differ(inferred.shape, declared.shape):
             yield SpecError(f"{schema} gives {inferred}, but its output {name!r} is declared {declared}")
 
 
@@ -383,7 +374,6 @@ def consumed_inputs(site: Site, schema: OperatorVersion, targets: Targets) -> It
     """Max or Min of version 1 states `consumed_inputs`.
 
     It let early runtimes overwrite the inputs it names. Today it has no effect; version 6 dropped it.
-
     Example: 1 (float[3] a, float[3] b) => (float[3] c) { c = Max <consumed_inputs = [0, 0]> (a, b) }
     Instead: 1 (float[3] a, float[3] b) => (float[3] c) { c = Max (a, b) }
     """
@@ -396,7 +386,6 @@ def too_many(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
     """TopK takes more elements than its axis has.
 
     Runtimes refuse it when the node runs. Exporters write a fixed `K` for an axis that is shorter in some model.
-
     Example: 12 (float[4, 10] scores) => (float[4, 20] best, int64[4, 20] index) {
     k = Constant <value_ints = [20]> (); best, index = TopK (scores, k) }
     Instead: 12 (float[4, 10] scores) => (float[4, 10] best, int64[4, 10] index) {
@@ -412,7 +401,6 @@ def no_element(site: Site, schema: OperatorVersion, targets: Targets) -> Iterato
 
     From version 10 on the document wants a positive `K`. That of version 1 says nothing, and onnx's shape inference
     refuses it there. extremum gives outputs without elements.
-
     Example: 1 (float[4, 10] scores) => (best, index) { best, index = TopK <k = 0> (scores) }
     Instead: 1 (float[4, 10] scores) => (best, index) { best, index = TopK <k = 1> (scores) }
     """
@@ -425,7 +413,6 @@ def onnxruntime(site: Site, schema: OperatorVersion, targets: Targets) -> Iterat
     """The installed onnxruntime, tried with a model of this one node, does not run it on its element type.
 
     A model with one such node cannot be loaded at all. `extremum fix` rewrites it into nodes that can.
-
     Example: 13 (int16[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (int16[4, 10] scores) => (int64[4, 1] label) {
     wide = Cast <to = 6> (scores); label = ArgMax <axis = 1> (wide) }
@@ -445,7 +432,6 @@ def directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
     """DirectML does not take the operators that replace the node at the given feature level.
 
     The node falls back to the CPU, with a copy in each direction, or the model is refused.
-
     Example: 13 (int64[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
@@ -474,7 +460,6 @@ def nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extre
     every number, as for onnxruntime. Elsewhere onnxruntime (1.21 to 1.32)
     skips it in a matrix unless it comes first, skips it in most places for ReduceMax and ReduceMin, and gives a row of
     Hardmax that begins with it no 1. In a vector ArgMax and ArgMin find it up to 1.31, and skip it in 1.32.
-
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
@@ -489,7 +474,6 @@ def hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> I
 
     onnx's reference evaluator (1.19 to 1.23), and runtimes that follow version 13, put a 1 along one axis only: other
     answers.
-
     Example: 11 (float[2, 3, 4] scores) => (float[2, 3, 4] hot) { hot = Hardmax <axis = 1> (scores) }
     Instead: 11 (float[2, 3, 4] scores) => (float[2, 3, 4] hot) { hot = Hardmax <axis = 2> (scores) }
     """
@@ -508,7 +492,6 @@ def cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets
     """ArgMax or ArgMin states `select_last_index=1`.
 
     onnxruntime has no CUDA kernel for it: the node runs on the CPU, with a copy in each direction.
-
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) {
     label = ArgMax <axis = 1, select_last_index = 1> (scores) }
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
@@ -518,16 +501,12 @@ def cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets
         yield SpecError(reason, remedy="drop it if ties do not matter")
 
 
-_FAILURES = {Outcome.REFUSED: "does not run", Outcome.CRASHED: "crashes on", Outcome.TIMED_OUT: "does not finish"}
-
-
 @rule("EX106", "refused by the runtime", Severity.WARNING)
 def refused(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The runtime that `--for` names, tried with a model of this one node, gives no answer.
 
     It runs in a process of its own, so a crash is a finding too. `extremum fix --for` rewrites a node into others that
     the runtime takes, if standard ONNX can express it.
-
     Example: 13 (uint16[4] left, uint16[4] right) => (uint16[4] louder) { louder = Max (left, right) }
     Instead: 13 (uint16[4] left, uint16[4] right) => (uint16[4] louder) {
     wide_left = Cast <to = 6> (left); wide_right = Cast <to = 6> (right);
@@ -535,17 +514,11 @@ def refused(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
     """
     if (asked := targets.asked) is None:
         return
-    for each in asked.differences(site):
-        if each.outcome in _FAILURES:
-            failure = f"{asked.name} {_FAILURES[each.outcome]} {schema} on {site.element} at opset {site.opsets['']}"
+    for outcome, why, reproducer in asked.differences(site):
+        if outcome in _FAILURES:
+            failure = f"{asked.name} {_FAILURES[outcome]} {schema} on {site.element} at opset {site.opsets['']}"
             remedy = f"extremum fix --for {asked.watched.name} rewrites it, if standard ONNX can express it"
-            yield UnknownOperatorError(failure, given=f"{each.reproducer}: {each.why}", remedy=remedy)
-
-
-_REMEDIES = {
-    Outcome.NAN: "no document says what NaN compares to: keep it away from the node",
-    Outcome.ZERO: "no document says which of the two zeros is the larger one: do not rely on its sign",
-}
+            yield UnknownOperatorError(failure, given=f"{reproducer}: {why}", remedy=remedy)
 
 
 @rule("EX107", "answered differently by the runtime", Severity.WARNING)
@@ -554,17 +527,16 @@ def answered_differently(site: Site, schema: OperatorVersion, targets: Targets) 
 
     The samples are ordinary values, ties, the limits of the type, infinities, both zeros and NaN; the finding has the
     smallest input that shows the difference.
-
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     if (asked := targets.asked) is None:
         return
-    for each in asked.differences(site):
-        if not each.why:
+    for outcome, why, reproducer in asked.differences(site):
+        if not why:
             remedy = "the document of the version defines this: report it to the maker of the runtime"
-            reason = f"{asked.name} answers {schema} on {site.element} differently: {each.outcome.value}"
-            yield ExecutionError(reason, given=each.reproducer, remedy=_REMEDIES.get(each.outcome, remedy))
+            reason = f"{asked.name} answers {schema} on {site.element} differently: {outcome.value}"
+            yield ExecutionError(reason, given=reproducer, remedy=_REMEDIES.get(outcome, remedy))
 
 
 @rule("EX108", "int64 in onnxruntime", Severity.WARNING)
@@ -575,7 +547,6 @@ def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
     on x86-64): 0 counts as larger than 2147483648. 1.32 compares them correctly. Milliseconds since 1970 meet that
     every 50 days. Max and Min are right only in an odd last element, ReduceMax and ReduceMin over fewer than four;
     ArgMax, ArgMin, Greater and Less are right. The finding has the smallest input that shows the difference.
-
     Example: 13 (int64[4] before, int64[4] now) => (int64[4] latest) { latest = Max (before, now) }
     Instead: 13 (int64[4] before, int64[4] now) => (int64[4] latest) {
     later = Greater (now, before); latest = Where (later, now, before) }
@@ -584,14 +555,11 @@ def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
     if targets.runtime is None or not compares or site.element != "int64":
         return
     asked = _in_process(targets.runtime)
-    for each in asked.differences(site, (Kind.HALVES,)):
-        if each.outcome is Outcome.WRONG:
+    for outcome, _, reproducer in asked.differences(site, (Kind.HALVES,)):
+        if outcome is Outcome.WRONG:
             reason = f"{asked.name} compares int64 wrongly in {schema} where the upper 32 bits are equal"
             remedy = "run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where"
-            yield ExecutionError(reason, given=each.reproducer, remedy=remedy)
-
-
-_in_process = functools.cache(lambda runtime: AskedRuntime(InProcess(runtime)))
+            yield ExecutionError(reason, given=reproducer, remedy=remedy)
 
 
 @rule("EX109", "float16 between nodes", Severity.INFO)
@@ -601,7 +569,6 @@ def float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
     On the CPU onnxruntime (1.21 to 1.32) computes such nodes in float32, and does not round what one hands to the next.
     Elements that are equal in float16 may differ there, so that it chooses another one. extremum, also in its sessions,
     and onnx's reference evaluator (1.19 to 1.23) read the float16 elements.
-
     Example: 13 (float16[4, 10] left, float16[4, 10] right) => (int64[4, 1] label) {
     scores = Add (left, right); label = ArgMax <axis = 1> (scores) }
     Instead: 13 (float16[4, 10] left, float16[4, 10] right) => (int64[4, 1] label) {

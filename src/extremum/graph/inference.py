@@ -22,7 +22,7 @@ import onnx
 from onnx.defs import OpSchema
 
 from extremum.graph import nodes, types
-from extremum.tensors import Dimension
+from extremum.tensors import Dimension, differ
 
 # Nodes that keep the promise of their schema and still end the process in onnx's inference. Random values of attributes
 # found each of them. Each is wrong by the operator's document too, so no right model loses anything.
@@ -234,10 +234,9 @@ def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto)
     if ours is None:
         return stated
     # Some exporters declare shapes that cannot be.
-    pairs = list(zip(ours, theirs, strict=False))
-    if len(ours) != len(theirs) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
+    if differ(ours, theirs):
         return None
-    sizes = [_size(*pair) for pair in pairs]
+    sizes = list(map(_size, ours, theirs))
     return types.tensor_type(stated.tensor_type.elem_type, sizes) if sizes != list(ours) else None
 
 

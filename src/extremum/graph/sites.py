@@ -62,6 +62,12 @@ class Site:
             return None
         return nodes.version(self.node, self.opsets)
 
+    @property
+    def version(self) -> OperatorVersion:
+        """The version in force of one of this package's operators."""
+        assert self.schema is not None
+        return self.schema
+
     @cached_property
     def attributes(self) -> dict[str, Any]:
         """The attributes that the node states itself, rather than leaving them to the call of its function."""
@@ -88,25 +94,22 @@ class Site:
     @property
     def attribute_values(self) -> dict[str, Any]:
         """The attributes that the node states itself; UNKNOWN for one without a default that a call passes."""
-        assert self.schema is not None
-        return {**nodes.left_open(self.node, self.schema), **self.attributes}
+        return {**nodes.left_open(self.node, self.version), **self.attributes}
 
     @cached_property
     def values(self) -> dict[str, Any]:
         """The attributes that the node states itself, and those that come as inputs."""
-        assert self.schema is not None
-        return {**self.attribute_values, **input_values(self.schema, self.inputs)}
+        return {**self.attribute_values, **input_values(self.version, self.inputs)}
 
     @cached_property
     def accepted(self) -> Attributes:
         """The value of every attribute of the version; its default if the node states none that the version takes."""
-        assert self.schema is not None
         accepted: dict[str, Value] = {}
-        for each in self.schema.attributes:
+        for each in self.version.attributes:
             accepted[each.name] = UNKNOWN
             for values in ({}, self.values):
                 with contextlib.suppress(SpecError):
-                    accepted[each.name] = attribute_value(self.schema, each, values)
+                    accepted[each.name] = attribute_value(self.version, each, values)
         return accepted
 
     @property
@@ -125,9 +128,8 @@ class Site:
 
     @cached_property
     def _outputs(self) -> tuple[TensorType, ...]:
-        assert self.schema is not None
-        outputs = nodes.resolve(self.schema, self.attribute_values, self.names, self.inputs)[1]
-        output_count(self.schema, len(self.node.output))
+        outputs = nodes.resolve(self.version, self.attribute_values, self.names, self.inputs)[1]
+        output_count(self.version, len(self.node.output))
         return outputs
 
 
