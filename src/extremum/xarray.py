@@ -8,6 +8,7 @@ where xarray's own methods skip it as ``nan_policy="omit"`` does.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
@@ -18,18 +19,7 @@ from extremum.arrays import class_name, first_lost
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, required_by, within
 from extremum.reductions import Reduction
 from extremum.selection import one_axis
-from extremum.signatures import (
-    ArgKeywords,
-    HardmaxOptions,
-    MinMax,
-    MinMaxIndices,
-    NanPolicy,
-    TieOptions,
-    TopKOptions,
-    ValueKeywords,
-    ValuesIndices,
-    like,
-)
+from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, like
 
 with required_by("extremum.xarray"):
     import xarray as xr
@@ -37,7 +27,7 @@ with required_by("extremum.xarray"):
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from extremum.signatures import No, Yes
+    from extremum.signatures import ArgKeywords, HardmaxOptions, No, TieOptions, TopKOptions, ValueKeywords, Yes
 
 __all__ = ["argmax", "argmin", "hardmax", "idxmax", "idxmin", "max", "maximum", "min", "minimum", "minmax", "top_k"]
 __dir__ = __all__.copy
@@ -125,19 +115,15 @@ def _reduce(name: str, x: Any, dim: Any, *, where: Any, **options: Any) -> Any:
     return reduced(x, () if name == "hardmax" else dims, found, keepdims=options.get("keepdims", False))
 
 
-_TEXT = """{what} over the dimensions that are named.
+_TEXT = """{what}.
 
     Parameters
     ----------
     x : xarray.DataArray or xarray.Dataset
         Over NumPy or over Dask. Of a Dataset each variable is reduced over those of the dimensions that it has.
-    dim : hashable or sequence of hashable, optional
-        The dimensions to reduce; all of them by default.
+    dim : {dim}{where}
     {options}
-    where : xarray.DataArray or array_like of bool, optional
-        Elements that take part; a DataArray is matched by the names of its dimensions.
-    keepdims, select_last_index, nan_policy, default
-        As for :func:`extremum.{name}`.
+        As for :func:`extremum.{name}`.{more}
 
     Returns
     -------
@@ -156,13 +142,26 @@ _TEXT = """{what} over the dimensions that are named.
     {example}
     """
 
-_INDEX_OPTIONS = """as_dict : bool, default False
+_DIMS = """hashable or sequence of hashable, optional
+        The dimensions to reduce; all of them by default."""
+_WHERE = """
+    where : xarray.DataArray or array_like of bool, optional
+        Elements that take part; a DataArray is matched by the names of its dimensions."""
+_LABELLED = "xarray.DataArray or xarray.Dataset"
+_OPTIONS = "keepdims, select_last_index, nan_policy, default"
+_AS_DICT = """
+    as_dict : bool, default False
         Return one array of indices for each dimension, as xarray's ``argmax(dim=[...])`` does, in place of the
-        row-major index over all of them in the sequence in which the array has them.
-    dtype : data type, default int64
-        As for :func:`extremum.{name}`."""
-_VALUE_OPTIONS = """return_index, index_dtype
-        As for :func:`extremum.{name}`."""
+        row-major index over all of them in the sequence in which the array has them."""
+_FILL_VALUE = """
+    fill_value : scalar, optional
+        What stands where no element takes part. Without it such a slice is an error. NaN becomes NaT where the
+        labels are times or durations. Where the labels are text, NaN stays a float and the result has dtype object."""
+
+
+def _text(name: str, what: str, example: str, options: str, returns: str, **parts: str) -> str:
+    parts = {"dim": _DIMS, "where": _WHERE, "more": ""} | parts
+    return _TEXT.format(name=name, what=what, options=options, returns=returns, example=example, **parts)
 
 
 class _Arg(Protocol):
@@ -203,104 +202,77 @@ class _MinMax(Protocol):
 
 
 def _arg(name: str, what: str, example: str) -> _Arg:
-    returns = "xarray.DataArray or xarray.Dataset, or a dict of DataArrays by dimension"
-    options = _INDEX_OPTIONS.format(name=name)
+    returns = f"{_LABELLED}, or a dict of DataArrays by dimension"
 
-    @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
-    def arg(x: Any, dim: Dims = None, *, as_dict: bool = False, where: Any = None, **options: Any) -> Any:
-        if not as_dict:
-            return _reduce(name, x, dim, where=where, **options)
-        require_labelled(name, x)
-        if isinstance(x, xr.Dataset):
+    @like(name, _text(name, what, example, f"{_OPTIONS}, dtype", returns, more=_AS_DICT), without=("out",))
+    def arg(x: Any, dim: Dims = None, *, as_dict: bool = False, **options: Any) -> Any:
+        if as_dict and isinstance(x, xr.Dataset):
             reason = f"{name}: variables of a Dataset have dimensions of their own, so there is no one dict for them"
             raise ArgumentError(reason, remedy="call it for each variable, or without as_dict")
-        dims = named(name, dim, x)
+        index = _reduce(name, x, dim, **options)
+        if not as_dict:
+            return index
+        shape, dims = x.shape, named(name, dim, x)
         axes = tuple(map(x.get_axis_num, dims))
-        places = _unravelled(getattr(ex, name)(x.data, axes, where=mask(name, where, x), **options), x.shape, axes)
-        return {each: reduced(x, dims, i, keepdims=options["keepdims"]) for each, i in zip(dims, places, strict=True)}
+
+        def along(indices: Any, at: int) -> Any:
+            return ex.unravel(indices, shape, axes)[at]
+
+        return {each: _of_each_block(index, partial(along, at=at), index.dtype) for at, each in enumerate(dims)}
 
     return arg
 
 
-def _unravelled(index: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> list[Any]:
-    """Return the index along each axis, computed when the index is."""
-    if not hasattr(index, "map_blocks"):
-        return list(ex.unravel(index, shape, axes))
-
-    def along(block: Any, at: int) -> Any:
-        return ex.unravel(block, shape, axes)[at]
-
-    return [index.map_blocks(along, at=at, dtype=index.dtype, meta=index._meta) for at in range(len(axes))]
+def _of_each_block(index: xr.DataArray, function: Callable[..., Any], dtype: Any) -> xr.DataArray:
+    """Return what a function makes of indices, when they are computed."""
+    data = index.data
+    if hasattr(data, "map_blocks"):
+        return index.copy(data=data.map_blocks(function, dtype=dtype, meta=np.empty((0,) * data.ndim, dtype)))
+    return index.copy(data=function(data))
 
 
-def _end(name: str, what: str, example: str, returns: str) -> Any:
-    options = _VALUE_OPTIONS.format(name=name)
-
-    @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
-    def end(x: Any, dim: Dims = None, *, return_index: bool = False, **options: Any) -> Any:
-        return _reduce(name, x, dim, return_index=return_index, **options)
+def _end(name: str, what: str, example: str, returns: str = f"{_LABELLED}, or ValuesIndices of two") -> Any:
+    @like(name, _text(name, what, example, f"{_OPTIONS}, return_index, index_dtype", returns), without=("out",))
+    def end(x: Any, dim: Dims = None, **options: Any) -> Any:
+        return _reduce(name, x, dim, **options)
 
     return end
 
 
 argmax = _arg(
     "argmax",
-    "Index of the largest element",
+    "Index of the largest element over the dimensions that are named",
     """>>> extremum.xarray.argmax(x, "hour").values, int(extremum.xarray.argmax(x))
     (array([1, 0]), 3)
     >>> {name: int(index) for name, index in extremum.xarray.argmax(x, as_dict=True).items()}
     {'day': 1, 'hour': 0}""",
 )
 argmin = _arg(
-    "argmin", "Index of the smallest element", '>>> extremum.xarray.argmin(x, "day").values\n    array([0, 1, 0])'
+    "argmin",
+    "Index of the smallest element over the dimensions that are named",
+    """>>> extremum.xarray.argmin(x, "day").values
+    array([0, 1, 0])""",
 )
-_ONE_OR_TWO = "xarray.DataArray or xarray.Dataset, or ValuesIndices of two"
 max: _Max = _end(
-    "max", "Largest element", '>>> extremum.xarray.max(x, "day").hour.values\n    array([ 6, 12, 18])', _ONE_OR_TWO
+    "max",
+    "Largest element over the dimensions that are named",
+    """>>> extremum.xarray.max(x, "day").hour.values
+    array([ 6, 12, 18])""",
 )
 min: _Max = _end(
-    "min", "Smallest element", '>>> extremum.xarray.min(x, "day").values\n    array([1, 0, 5])', _ONE_OR_TWO
+    "min",
+    "Smallest element over the dimensions that are named",
+    """>>> extremum.xarray.min(x, "day").values
+    array([1, 0, 5])""",
 )
 minmax: _MinMax = _end(
     "minmax",
-    "Smallest and largest element, in one pass,",
+    "Smallest and largest element over the dimensions that are named, in one pass",
     """>>> low, high = extremum.xarray.minmax(x, "hour")
     >>> low.values, high.values
     (array([1, 0]), array([5, 7]))""",
     "MinMax of two DataArrays or Datasets, or MinMaxIndices of four",
 )
-
-
-_LABELS = """Coordinate label of the {superlative} element along a dimension.
-
-    Parameters
-    ----------
-    x, where, select_last_index, nan_policy
-        As for :func:`extremum.xarray.arg{end}`.
-    dim : hashable or sequence of hashable, optional
-        The dimension, which has a coordinate; needs no name where the array has one dimension only.
-    fill_value : scalar, optional
-        What stands where no element takes part. Without it such a slice is an error. NaN becomes NaT where the
-        labels are times or durations. Where the labels are text, NaN stays a float and the result has dtype object.
-
-    Returns
-    -------
-    xarray.DataArray or xarray.Dataset, or a dict of DataArrays by dimension
-        A dict where several dimensions are given.
-
-    Raises
-    ------
-    ArgumentError, ElementTypeError
-        A dimension has no coordinate, or as :func:`extremum.xarray.arg{end}`.
-
-    Examples
-    --------
-    >>> import xarray as xr
-    >>> import extremum.xarray
-    >>> x = xr.DataArray([[1, 5, 5], [7, 0, 7]], dims=("day", "hour"), coords={{"hour": [6, 12, 18]}})
-    >>> extremum.xarray.idx{end}(x, "hour").values
-    {example}
-    """
 
 
 class _Idx(Protocol):
@@ -313,14 +285,20 @@ class _Idx(Protocol):
 
 
 def _labels(name: str, superlative: str, example: str) -> _Idx:
-    index_of = argmax if name == "idxmax" else argmin
-
-    @like(
-        "arg" + name[3:],
-        _LABELS.format(end=name[3:], superlative=superlative, example=example),
-        name=name,
-        without=("keepdims", "dtype", "out", "default"),
+    arg, index_of = ("argmax", argmax) if name == "idxmax" else ("argmin", argmin)
+    text = _text(
+        arg,
+        f"Coordinate label of the {superlative} element along a dimension",
+        f""">>> extremum.xarray.{name}(x, "hour").values
+    {example}""",
+        "select_last_index, nan_policy",
+        f"{_LABELLED}, or a dict of DataArrays by dimension where several are given",
+        dim="""hashable or sequence of hashable, optional
+        The dimension, which has a coordinate; needs no name where the array has one dimension only.""",
+        more=_FILL_VALUE,
     )
+
+    @like(arg, text, name=name, without=("keepdims", "dtype", "out", "default"))
     def labels(x: Any, dim: Dims = None, *, fill_value: Any = None, **options: Any) -> Any:
         require_labelled(name, x)
         if isinstance(x, xr.Dataset):
@@ -342,10 +320,11 @@ def _labels(name: str, superlative: str, example: str) -> _Idx:
 
 def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_value: Any) -> xr.DataArray:
     """Return the label at each index, and the fill value where the index is -1."""
-    names = _names(coord)
+    # Labels of pandas' own types become objects, which keep their time zone.
+    is_plain = isinstance(coord.dtype, np.dtype) and coord.dtype.kind != "O"
+    names = coord.values if is_plain or coord.name not in coord.indexes else coord.to_index().to_numpy(object)
     if fill_value is not None:
-        filler = _filler(function, names.dtype, fill_value)
-        _require_exact(function, coord, fill_value, filler.dtype)
+        filler = _filler(function, names, fill_value)
         # The index -1 takes the last element.
         names = np.concatenate([names.astype(filler.dtype), filler])
 
@@ -362,121 +341,81 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
         # A 0-d index would give a bare element instead of an array.
         return names[places].reshape(np.shape(block))
 
-    data = index.data
-    if hasattr(data, "map_blocks"):
-        return index.copy(data=data.map_blocks(look, dtype=names.dtype, meta=np.empty((0,) * data.ndim, names.dtype)))
-    return index.copy(data=look(data))
+    return _of_each_block(index, look, names.dtype)
 
 
-def _names(coord: xr.DataArray) -> Any:
-    """Return the labels as a NumPy array; labels of pandas' own types become objects, which keep their time zone."""
-    is_plain = isinstance(coord.dtype, np.dtype) and coord.dtype.kind != "O"
-    return coord.values if is_plain or coord.name not in coord.indexes else coord.to_index().to_numpy(object)
-
-
-def _require_exact(function: str, coord: xr.DataArray, fill_value: Any, dtype: np.dtype[Any]) -> None:
-    """Refuse labels and fill values that the type of both does not hold."""
-    if dtype.kind == "O" or not isinstance(coord.dtype, np.dtype):
-        return
-    for each, what in ((coord.values, "the label"), (np.asarray(fill_value), "fill_value")):
-        if (lost := first_lost(each, dtype)) is not None:
-            reason = f"{function}: {what} {lost} does not fit {dtype}, the type of labels and fill_value together"
-            given = f"labels of {coord.dtype}, fill_value={fill_value!r}"
-            raise ArgumentError(reason, given=given, remedy="pass a fill_value of the type of the labels")
-
-
-def _filler(function: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
-    """Return the fill value as an array of one element, in a type that holds it and the labels."""
-    if dtype.kind in "mM" and np.ndim(fill_value) == 0 and fill_value != fill_value:
-        return np.array(["NaT"], dtype)
-    given = np.asarray(fill_value)
-    if dtype.kind == "O" or given.ndim or (dtype.kind in "UST") != (given.dtype.kind in "UST"):
+def _filler(function: str, names: NDArray[Any], fill_value: Any) -> NDArray[Any]:
+    """Return the fill value as an array of one element, in a type that holds it and the labels, or refuse it."""
+    own, given = names.dtype, np.asarray(fill_value)
+    if own.kind in "mM" and given.ndim == 0 and fill_value != fill_value:
+        return np.array(["NaT"], own)
+    if own.kind == "O" or given.ndim or (own.kind in "UST") != (given.dtype.kind in "UST"):
         filler = np.empty(1, object)
         filler[0] = fill_value
         return filler
     try:
-        return np.asarray([fill_value], np.result_type(dtype, given.dtype))
+        filler = np.asarray([fill_value], np.result_type(own, given.dtype))
     except (TypeError, ValueError):
-        reason = f"{function}: fill_value={fill_value!r} is no label of {dtype}"
+        reason = f"{function}: fill_value={fill_value!r} is no label of {own}"
         raise ArgumentError(reason, remedy="pass a label of the coordinate's type, or numpy.nan") from None
+    for each, what in ((names, "the label"), (given, "fill_value")):
+        if filler.dtype.kind != "O" and (lost := first_lost(each, filler.dtype)) is not None:
+            reason = (
+                f"{function}: {what} {lost} does not fit {filler.dtype}, the type of labels and fill_value together"
+            )
+            given_types = f"labels of {own}, fill_value={fill_value!r}"
+            raise ArgumentError(reason, given=given_types, remedy="pass a fill_value of the type of the labels")
+    return filler
 
 
 idxmax = _labels("idxmax", "largest", "array([12,  6])")
 idxmin = _labels("idxmin", "smallest", "array([ 6, 12])")
 
 
-@like("hardmax", without=("out",))
+@like(
+    "hardmax",
+    _text(
+        "hardmax",
+        "Ones at the first maximum along the dimensions that are named, zeros elsewhere",
+        """>>> extremum.xarray.hardmax(x, "hour").values
+    array([[0, 1, 0],
+           [1, 0, 0]])""",
+        "nan_policy",
+        f"{_LABELLED}, with all coordinates and attributes",
+        dim="""hashable or sequence of hashable
+        The dimensions along which there is one 1.""",
+    ),
+    without=("out",),
+)
 def hardmax(x: X, dim: Dims, **options: Unpack[HardmaxOptions]) -> X:
-    """Ones at the first maximum along the dimensions that are named, zeros elsewhere.
-
-    Parameters
-    ----------
-    x, where
-        As for :func:`extremum.xarray.argmax`.
-    dim : hashable or sequence of hashable
-        The dimensions along which there is one 1.
-    nan_policy : str, default "propagate"
-        As for :func:`extremum.hardmax`.
-
-    Returns
-    -------
-    xarray.DataArray or xarray.Dataset
-        With all coordinates and attributes.
-
-    Raises
-    ------
-    ArgumentError, ElementTypeError
-        As :func:`extremum.xarray.argmax`.
-
-    Examples
-    --------
-    >>> import xarray as xr
-    >>> import extremum.xarray
-    >>> extremum.xarray.hardmax(xr.DataArray([[1, 5], [7, 0]], dims=("day", "hour")), "hour").values
-    array([[0, 1],
-           [1, 0]])
-    """
+    """Write the ones."""
     found: X = _reduce("hardmax", x, dim, **options)
     return found
 
 
-@like("top_k")
-def top_k(x: X, k: SupportsIndex, dim: Hashable | None = None, **options: Unpack[TopKOptions]) -> ValuesIndices[X, X]:
-    """Select the k largest or smallest elements along a dimension, with their indices, from the best to the worst.
-
-    Parameters
-    ----------
-    x : xarray.DataArray or xarray.Dataset
-        Over NumPy or over Dask. Of a Dataset each variable that has the dimension.
-    k, mode, sorted, nan_policy
-        As for :func:`extremum.top_k`.
-    dim : hashable, optional
-        The dimension; needs no name where the array has one dimension only.
-
-    Returns
-    -------
-    ValuesIndices of two xarray.DataArray or xarray.Dataset
-        The dimension stays, with length `k` and without its coordinates, because each slice has its own order. The
-        coordinates of the others stay. ``x.time[best.indices]`` are the labels.
-
-    Raises
-    ------
-    ArgumentError, ElementTypeError
-        There is no such dimension, several are named, or as :func:`extremum.top_k`.
-
-    Examples
-    --------
-    >>> import xarray as xr
-    >>> import extremum.xarray
-    >>> x = xr.DataArray([[1, 5, 5], [7, 0, 7]], dims=("day", "hour"), coords={"hour": [6, 12, 18]})
-    >>> best = extremum.xarray.top_k(x, 2, "hour")
+@like(
+    "top_k",
+    _text(
+        "top_k",
+        "The k largest or smallest elements along a dimension, with their indices, from the best to the worst",
+        """>>> best = extremum.xarray.top_k(x, 2, "hour")
     >>> best.values.values
     array([[5, 5],
            [7, 7]])
     >>> x.hour[best.indices].values
     array([[12, 18],
-           [ 6, 18]])
-    """
+           [ 6, 18]])""",
+        "k, mode, sorted, nan_policy",
+        """ValuesIndices of two xarray.DataArray or xarray.Dataset
+        The dimension stays, with length `k` and without its coordinates, because each slice has its own order. The
+        coordinates of the others stay. ``x.hour[best.indices]`` are the labels.""",
+        dim="""hashable, optional
+        The only dimension; needs no name where the array has one dimension only.""",
+        where="",
+    ),
+)
+def top_k(x: X, k: SupportsIndex, dim: Hashable | None = None, **options: Unpack[TopKOptions]) -> ValuesIndices[X, X]:
+    """Select the k best."""
     require_labelled("top_k", x)
     dims = named("top_k", dim, x)
     if len(dims) != 1:
@@ -522,28 +461,28 @@ _ELEMENTWISE_TEXT = """Elementwise {superlative}, broadcast by the names of dime
     """
 
 
+_Bare = NDArray[Any] | float
+
+
 class _Elementwise(Protocol):
     @overload
-    def __call__(
-        self, *arrays: xr.DataArray | NDArray[Any] | float, **options: Unpack[HardmaxOptions]
-    ) -> xr.DataArray: ...
+    def __call__(self, *arrays: xr.DataArray | _Bare, **options: Unpack[HardmaxOptions]) -> xr.DataArray: ...
     @overload
-    def __call__(  # type: ignore[overload-cannot-match]
-        self, *arrays: xr.Dataset | xr.DataArray | NDArray[Any] | float, **options: Unpack[HardmaxOptions]
-    ) -> xr.Dataset: ...
+    def __call__(self, *arrays: xr.Dataset | xr.DataArray | _Bare, **options: Unpack[HardmaxOptions]) -> xr.Dataset: ...  # type: ignore[overload-cannot-match]
 
 
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
     @like(name, _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example), without=("out",))
-    def function(*arrays: Any, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
+    def function(*arrays: Any, **options: Any) -> Any:
         if not any(isinstance(x, xr.DataArray | xr.Dataset) for x in arrays):
             require_labelled(name, arrays[0] if arrays else None)
         # A mask meets the operands as they meet each other.
+        where = options.pop("where")
         several = arrays if where is None else (*arrays, where)
 
         def call(*found: Any) -> Any:
-            own, rest = found[: len(arrays)], found[len(arrays) :]
-            return getattr(ex, name)(*own, nan_policy=nan_policy, where=rest[0] if rest else None)
+            mask = None if where is None else found[-1]
+            return getattr(ex, name)(*found[: len(arrays)], where=mask, **options)
 
         try:
             return xr.apply_ufunc(call, *several, dask="allowed", join="exact", keep_attrs=True)
@@ -587,19 +526,13 @@ def _top_k_by_axis(x: Any, k: Any, axis: Any, **options: Any) -> Any:
     return top_k(x, k, None if number is None else x.dims[number], **options)
 
 
-def _by_labels(name: str) -> Callable[..., Any]:
-    """Make an array function whose operands meet by the names of their dimensions."""
-
-    def function(*operands: Any, out: Any = None, **options: Any) -> Any:
-        if out is not None:
-            reason = f"{name}: operands with labels meet by the names of their dimensions, and out has none"
-            raise ArgumentError(reason, remedy="leave out away, or pass x.values")
-        return (maximum if name == "maximum" else minimum)(*operands, **options)
-
-    return function
+def _by_labels(function: Callable[..., Any], *operands: Any, out: Any, **options: Any) -> Any:
+    if out is not None:
+        reason = f"{function.__name__}: operands with labels meet by the names of their dimensions, and out has none"
+        raise ArgumentError(reason, remedy="leave out away, or pass x.values")
+    return function(*operands, **options)
 
 
 BY_AXIS = {name: _by_axis(name) for name in ("argmax", "argmin", "max", "min", "minmax", "hardmax")}
-BY_AXIS |= {name: _by_labels(name) for name in ("maximum", "minimum")}
-BY_AXIS["top_k"] = _top_k_by_axis
+BY_AXIS |= {"maximum": partial(_by_labels, maximum), "minimum": partial(_by_labels, minimum), "top_k": _top_k_by_axis}
 """What ``extremum.argmax(x, axis=0)`` and the others call where ``x`` is xarray's."""
