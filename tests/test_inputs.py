@@ -5,14 +5,16 @@ import os
 import re
 import tracemalloc
 import zipfile
+from functools import partial
 
 import ml_dtypes
 import numpy as np
 import onnx
 import pytest
 
-from extremum.cli import inputs
-from extremum.cli.inputs import Drawing, gather, parse_assignments, parse_ranges, parse_sizes, read_array
+from extremum.cli import run
+from extremum.cli.options import parse_pairs, parse_sizes
+from extremum.cli.run import gather, read_array
 from extremum.errors import FileError, InputError, MemoryLimitError
 from extremum.graph.types import DeclaredInput, declared_inputs
 from refusal import error_of, refusal
@@ -128,7 +130,7 @@ def test_refuses_an_array_that_does_not_fit_into_memory(tmp_path):
 
 
 def test_refuses_an_entry_that_is_packed_beyond_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "_LARGEST_PACKED", 2**20)
+    monkeypatch.setattr(run, "_LARGEST_PACKED", 2**20)
     assert read_array(write(tmp_path / "small.npz", np.zeros(2**17 - 100))).size == 2**17 - 100
     error = error_of(InputError, read_array, write(tmp_path / "large.npz", np.zeros(2**17)))
     assert error.reason == f"entry 'arr_0' of '{tmp_path}/large.npz' unpacks to too many bytes"
@@ -207,20 +209,23 @@ def test_refuses_a_header_that_is_none(tmp_path, case):
 # Texts of options.
 
 
+FILES, RANGES = (partial(parse_pairs, form=form) for form in ("name=file", "name=low:high"))
+
+
 def test_where_a_text_is_split():
-    assert parse_assignments(["x=a=b.npy", "layer/y:0=all.npz:c"]) == {"x": "a=b.npy", "layer/y:0": "all.npz:c"}
+    assert FILES(["x=a=b.npy", "layer/y:0=all.npz:c"]) == {"x": "a=b.npy", "layer/y:0": "all.npz:c"}
     assert parse_sizes(["batch=8", "n=m=0"]) == {"batch": 8, "n=m": 0}
     assert parse_sizes(["n=" + "0" * 5000 + "8", f"m={2**63 - 1}"]) == {"n": 8, "m": 2**63 - 1}
-    assert parse_ranges(["x=0:1", "a=b:c=-1.5:+2e3"]) == {"x": ("0", "1"), "a=b:c": ("-1.5", "+2e3")}
+    assert RANGES(["x=0:1", "a=b:c=-1.5:+2e3"]) == {"x": "0:1", "a=b:c": "-1.5:+2e3"}
 
 
 FORMS = {
-    parse_assignments: ("name=file; help: write for example -i input=scores.npy", ["x", "x=", "=x.npy", ""]),
+    FILES: ("name=file; help: write for example -i input=scores.npy", ["x", "x=", "=x.npy", ""]),
     parse_sizes: (
         "dimension=size; help: write for example --set batch=8",
         ["batch", "batch=", "=8", "batch=-1", "batch=2.0", "batch=eight", "batch=²"],
     ),
-    parse_ranges: (
+    RANGES: (
         "name=low:high; help: write for example --range tokens=0:100",
         ["x", "x=", "=0:1", "x=0", "x=0:", "x=:1", "x=a:b", "x=0:1:2", "x=nan:1", "x=0:inf", "x=0:" + "9" * 5000],
     ),
@@ -235,9 +240,9 @@ def test_refuses_a_malformed_text(parse, text):
 @pytest.mark.parametrize(
     ("parse", "texts", "reason"),
     [
-        (parse_assignments, ["x=a.npy", "x=b.npy"], "input 'x' is given twice"),
+        (FILES, ["x=a.npy", "x=b.npy"], "input 'x' is given twice"),
         (parse_sizes, ["batch=8", "batch=9"], "dimension 'batch' is given two sizes"),
-        (parse_ranges, ["x=0:1", "x=0:2"], "input 'x' is given two ranges"),
+        (RANGES, ["x=0:1", "x=0:2"], "input 'x' is given two ranges"),
         (parse_sizes, ["n=" + "9" * 5000], "the size of dimension 'n' is too large"),
         (parse_sizes, ["n=" + "0" * 5000 + "9" * 20], "the size of dimension 'n' is too large"),
         (parse_sizes, [f"n={2**63}"], "the size of dimension 'n' is too large"),
@@ -283,25 +288,25 @@ def scores(tmp_path):
 
 
 def test_files_and_random_arrays(scores):
-    arrays = gather([DECLARED, BIAS], scores, {}, Drawing(3))
+    arrays = gather([DECLARED, BIAS], scores, {}, {}, 3)
     assert arrays["bias"].shape == (7,)
     # An array depends on the seed and on nothing else.
-    both, other = (gather([DECLARED, BIAS], {}, {"batch": 7}, Drawing(seed)) for seed in (3, 4))
+    both, other = (gather([DECLARED, BIAS], {}, {"batch": 7}, {}, seed) for seed in (3, 4))
     np.testing.assert_array_equal(both["bias"], arrays["bias"])
     assert not np.array_equal(both["bias"], other["bias"])
-    assert gather([OPTIONAL], {}, {}) == {}
-    assert gather([OPTIONAL], {}, {}, Drawing(0)) == {}
-    assert gather([OPTIONAL], {}, {}, Drawing(0, {"x": ("3", "3")}))["x"].tolist() == [3, 3]
+    assert gather([OPTIONAL], {}, {}, {}, None) == {}
+    assert gather([OPTIONAL], {}, {}, {}, 0) == {}
+    assert gather([OPTIONAL], {}, {}, {"x": "3:3"}, 0)["x"].tolist() == [3, 3]
 
 
-RANGE = Drawing(0, {"scores": ("0", "1")})
+RANGE = {"scores": "0:1"}
 CONTRADICTIONS = {
     "the model has no input 'score'; help: it has scores, bias": ([DECLARED, BIAS], {"score": "x.npy"}, {}),
-    "the model has no symbolic dimension 'bach'; help: it has batch": ([DECLARED], {}, {"bach": 8}, Drawing(0)),
+    "the model has no symbolic dimension 'bach'; help: it has batch": ([DECLARED], {}, {"bach": 8}),
     "the model has no symbolic dimension 'n'; help: it has no symbolic dimension at all": ([OPTIONAL], {}, {"n": 8}),
     "dimension 'batch' has two sizes; given: 8 as set, 7 in {scores}": ([DECLARED], None, {"batch": 8}),
     "dimension 'batch' has two sizes; given: 7 in {scores}, 6 in {bias}": ([DECLARED, BIAS], ..., {}),
-    "dimension 'batch' of input 'scores' has no size; help: set it: --set batch=8": ([DECLARED], {}, {}, Drawing(0)),
+    "dimension 'batch' of input 'scores' has no size; help: set it: --set batch=8": ([DECLARED], {}, {}),
     "input 'scores' is given a file and a range; given: {scores}": ([DECLARED], None, {}, RANGE),
     "the model has no input 'scores'; help: it has bias": ([BIAS], {}, {"batch": 2}, RANGE),
 }
@@ -309,15 +314,16 @@ CONTRADICTIONS = {
 
 @pytest.mark.parametrize("line", CONTRADICTIONS)
 def test_names_a_contradiction(line, scores, tmp_path):
-    declared, files, *more = CONTRADICTIONS[line]
+    declared, files, sizes, *ranges = CONTRADICTIONS[line]
     both = {**scores, "bias": write(tmp_path / "bias.npy", np.zeros(6, np.float32))}
     given = files if isinstance(files, dict) else {None: scores, ...: both}[files]
-    assert error_of(InputError, gather, declared, given, *more).one_line() == line.format_map(both)
+    error = error_of(InputError, gather, declared, given, sizes, *(ranges or [{}]), 0)
+    assert error.one_line() == line.format_map(both)
 
 
 def test_refuses_to_draw_more_than_memory_holds():
     with pytest.raises(MemoryLimitError, match="input 'scores' would not fit into memory"):
-        gather([DECLARED], {}, {"batch": 10**15}, Drawing(0))
+        gather([DECLARED], {}, {"batch": 10**15}, {}, 0)
 
 
 # Random arrays.
@@ -327,9 +333,9 @@ SMALL = ["bool", *(getattr(ml_dtypes, name) for name in ("int4", "uint4", "int2"
 FLOATS = ["float16", "float32", "float64", "bfloat16"]
 
 
-def draw(dtype, *ends, shape=(4, 100)):
-    declared = DeclaredInput("x", np.dtype(dtype), shape, optional=False)
-    array = Drawing(0, {"x": ends} if ends else {}).draw(declared, {}, 0)
+def draw(dtype, span=None, shape=(4, 100)):
+    declared = DeclaredInput("x", None if dtype is None else np.dtype(dtype), shape, optional=False)
+    array = run.draw(declared, {}, span, np.random.default_rng(0))
     assert array.dtype == dtype
     return array
 
@@ -338,9 +344,9 @@ def draw(dtype, *ends, shape=(4, 100)):
 def test_integers(dtype):
     assert sorted(set(draw(dtype).astype(int).ravel())) == [0, 1]
     if dtype in INTEGERS:
-        assert sorted(set(draw(dtype, "5", "7").ravel())) == [5, 6, 7]
+        assert sorted(set(draw(dtype, "5:7").ravel())) == [5, 6, 7]
         limits = np.iinfo(dtype)
-        assert len(set(draw(dtype, str(limits.min), str(limits.max)).ravel())) >= 100
+        assert len(set(draw(dtype, f"{limits.min}:{limits.max}").ravel())) >= 100
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -349,8 +355,8 @@ def test_floats(dtype):
     assert len(set(array.ravel().tolist())) >= 50
     assert abs(float(array.astype(float).mean())) < 0.2
     ends = (repr(float(end)) for end in (ml_dtypes.finfo(dtype).min, ml_dtypes.finfo(dtype).max))
-    assert np.isfinite(draw(dtype, *ends).astype(float)).all()
-    array = draw(dtype, "-0.5", "1e1").astype(float)
+    assert np.isfinite(draw(dtype, ":".join(ends)).astype(float)).all()
+    array = draw(dtype, "-0.5:1e1").astype(float)
     assert array.min() >= -0.5
     assert array.max() <= 10
     assert 4 < array.mean() < 5.5
@@ -370,7 +376,7 @@ def test_floats(dtype):
     ],
 )
 def test_refuses_a_range_that_the_type_does_not_hold(dtype, low, high, reason):
-    assert refusal(InputError, draw, dtype, low, high) == reason
+    assert refusal(InputError, draw, dtype, f"{low}:{high}") == reason
 
 
 @pytest.mark.parametrize(
@@ -384,4 +390,4 @@ def test_refuses_a_range_that_the_type_does_not_hold(dtype, low, high, reason):
 )
 def test_refuses_to_draw_what_no_array_can_be(dtype, shape, why):
     with pytest.raises(InputError, match=f"input 'x' cannot be drawn at random{why}"):
-        Drawing(0).draw(DeclaredInput("x", dtype, shape, optional=False), {}, 0)
+        draw(dtype, shape=shape)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import click
 
 from extremum.cli import options
-from extremum.cli.new_files import require_free, write_new
+from extremum.cli.new_files import require_absent, require_folder, require_free, write_new
 from extremum.cli.terminal import document, show_error, write
 from extremum.directml import FeatureLevel
 from extremum.errors import ArgumentError
@@ -103,17 +102,13 @@ def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dic
     if not several and not out.is_dir():
         require_free(out)
         return dict.fromkeys(models, out)
-    if os.path.lexists(out) and not out.is_dir():
-        raise ArgumentError(f"'{out}' is a file, but several models need a folder", remedy="name a folder with -o")
-    if not out.absolute().parent.is_dir():
-        raise ArgumentError(f"cannot create the folder '{out}': there is no folder '{out.parent}'")
+    require_folder(out, "but several models need a folder", "name a folder with -o")
     places = {model: out / below for model, below in models.items()}
     owners: dict[Path, Path] = {}
     for model, place in places.items():
         if (other := owners.setdefault(place, model)) is not model:
             raise ArgumentError(f"'{other}' and '{model}' both go to '{place}'", remedy="fix one at a time")
-        if os.path.lexists(place):
-            raise ArgumentError(f"'{place}' already exists", remedy="choose another folder, or move that file")
+        require_absent(place, "choose another folder, or move that file")
     return places
 
 

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import directml
-from extremum.cli.inputs import parse_sizes
 from extremum.cli.new_files import require_free, write_new
-from extremum.cli.options import PATH, Command
+from extremum.cli.options import PATH, Command, parse_sizes
 from extremum.cli.terminal import write
 from extremum.directml import LoweredModel, OperatorDesc, Step, TensorDesc
 from extremum.printable import json_text, printable

@@ -9,25 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import re
 import secrets
 import shutil
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import BinaryIO
-from urllib.parse import quote
-
-import numpy as np
-from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError
-from extremum.tensors import require_memory
 
 if sys.platform != "win32":
     import fcntl
@@ -36,18 +27,27 @@ _PREFIX = ".extremum-"
 _STAGING = re.compile(rf"{re.escape(_PREFIX)}[0-9a-f]{{16}}")
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
-# Below the 255 bytes of most file systems, with the suffix.
-_LONGEST = 200
-# Windows has devices of these names in every folder, whatever the suffix.
-_DEVICES = {"con", "prn", "aux", "nul", *(f"{device}{digit}" for device in ("com", "lpt") for digit in range(10))}
-
 
 def require_free(path: Path, remedy: str = "choose another name, or move that file") -> None:
-    """Refuse a path that exists, even as a broken link, or that has no folder."""
-    if os.path.lexists(path):
-        raise ArgumentError(f"'{path}' already exists", remedy=remedy)
+    """Refuse a path that exists or that has no folder."""
+    require_absent(path, remedy)
     if not path.absolute().parent.is_dir():
         raise ArgumentError(f"cannot create '{path.name}': there is no folder '{path.parent}'")
+
+
+def require_absent(path: Path, remedy: str) -> None:
+    """Refuse a path that exists, even as a broken link."""
+    if os.path.lexists(path):
+        raise ArgumentError(f"'{path}' already exists", remedy=remedy)
+
+
+def require_folder(folder: Path, wanted: str, remedy: str | None = None) -> None:
+    """Refuse what is neither a folder nor can become one."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        what = "a link to nothing" if folder.is_symlink() else "a file"
+        raise ArgumentError(f"'{folder}' is {what}, {wanted}", remedy=remedy)
+    if not folder.absolute().parent.is_dir():
+        raise ArgumentError(f"cannot create the folder '{folder}': there is no folder '{folder.parent}'")
 
 
 @contextlib.contextmanager
@@ -158,72 +158,3 @@ def _link(source: Path, target: Path) -> None:
         # No links there: take the name with an empty file, then replace that.
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         source.replace(target)
-
-
-def output_paths(names: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Return the file for each output of a model; none of them exists yet."""
-    paths = {name: folder / file for name, file in file_names(names).items()}
-    if folder.is_dir():
-        for path in paths.values():
-            require_free(path, "choose another folder, or move that file")
-    elif os.path.lexists(folder):
-        raise ArgumentError(f"'{folder}' is {'a link to nothing' if folder.is_symlink() else 'a file'}, not a folder")
-    elif not folder.absolute().parent.is_dir():
-        raise ArgumentError(f"cannot create the folder '{folder}': there is no folder '{folder.parent}'")
-    return paths
-
-
-def write_outputs(outputs: Mapping[str, object], folder: Path) -> dict[str, Path]:
-    """Write every output of a model to a .npy file, or none."""
-    arrays = {name: _storable(name, value) for name, value in outputs.items()}
-    paths = output_paths(outputs, folder)
-    write_new({paths[name]: partial(_save, array) for name, array in arrays.items()})
-    return paths
-
-
-def _storable(name: str, value: object) -> NDArray[np.generic]:
-    """Return an output as an array that a file can hold; text gets a fixed width."""
-    if not isinstance(value, np.ndarray | np.generic):
-        reason = f"output {name!r} is not a tensor and cannot be saved as .npy"
-        raise ArgumentError(reason, given=f"a {type(value).__name__}")
-    array = np.asanyarray(value)
-    if array.dtype.kind not in "OT":
-        return array
-    texts = array.ravel().tolist()
-    if not all(isinstance(text, str) for text in texts):
-        raise ArgumentError(f"output {name!r} holds neither numbers nor text and cannot be saved as .npy")
-    width = np.dtype(f"U{max(map(len, texts), default=0)}")
-    require_memory(array.shape, width, f"output {name!r} as text of fixed width")
-    fixed = array.astype(width)
-    # NumPy drops NULs at the end of a text.
-    if fixed.ravel().tolist() != texts:
-        raise ArgumentError(f"output {name!r} holds text that ends with NUL and cannot be saved as .npy")
-    return fixed
-
-
-def _save(array: NDArray[np.generic], file: BinaryIO) -> None:
-    # NumPy bypasses a file's own write, and its message about a full disk names no file.
-    np.lib.format.write_array(SimpleNamespace(write=file.write), np.asanyarray(array), allow_pickle=False)
-
-
-def file_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the name of a .npy file for each name of an output.
-
-    No two names share a file, even where a file system ignores case or cuts long names.
-    """
-    quoted = {}
-    for name in names:
-        # A plus sign that stands alone marks what is no encoding.
-        text = quote(name.encode("utf-8", "surrogatepass"), safe="") or "+"
-        # A name with a dot in front is hidden, and may be one of this package's own.
-        if text.startswith(".") or text.partition(".")[0].lower() in _DEVICES:
-            text = f"%{ord(text[0]):02X}{text[1:]}"
-        quoted[name] = text
-    count = Counter(each.lower() for each in quoted.values())
-    return {
-        # A plus sign in a name is encoded, so no other name ends so.
-        name: each + ".npy"
-        if len(each) <= _LONGEST and count[each.lower()] == 1
-        else f"{each[: _LONGEST - 33]}+{hashlib.sha256(each.encode()).hexdigest()[:32]}.npy"
-        for name, each in quoted.items()
-    }

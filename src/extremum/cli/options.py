@@ -7,6 +7,7 @@ help when it is called alone. Files are left to the shell: ``_EXTREMUM_COMPLETE=
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,7 +16,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from extremum.errors import ArgumentError
+from extremum.errors import ArgumentError, InputError
 
 COMPLETION_VARIABLE = "_EXTREMUM_COMPLETE"
 """The environment variable by which a shell asks for completions."""
@@ -24,7 +25,6 @@ PATH = click.Path(path_type=Path)
 
 _SKIPPED = ("node_modules", "__pycache__", "venv", "site-packages")
 _Found = tuple[str | None, click.Command | None, list[str]]
-_Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 class Command(click.Command):
@@ -83,7 +83,9 @@ def _spelling(parameter: click.Parameter) -> str:
     return max(parameter.opts, key=len)
 
 
-def complete(words: Iterable[str] | Callable[[], Iterable[str]], *, files: bool = False) -> _Complete:
+def complete(
+    words: Iterable[str] | Callable[[], Iterable[str]], *, files: bool = False
+) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
     """Return what completes one of several words, or else the name of a file."""
 
     def completions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -165,3 +167,38 @@ def _models_below(folder: Path) -> Iterable[Path]:
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".") and name not in _SKIPPED]
         yield from (Path(place, name) for name in files if name.lower().endswith(".onnx") and name[0] != ".")
+
+
+# Python converts no integer of thousands of digits; no element type needs more than forty.
+_NUMBER = r"[+-]?(?:\d{1,40}|(?:\d{1,40}\.\d{0,40}|\.?\d{1,40})(?:e[+-]?\d{1,4})?)"
+# The last equals sign counts where the value has none: an exporter may put one into the name of a dimension.
+FORMS = {
+    "name=file": (r"([^=]+)=(.+)", "-i input=scores.npy", "input {!r} is given twice"),
+    "dimension=size": (r"(.+)=0*(\d+)", "--set batch=8", "dimension {!r} is given two sizes"),
+    "name=low:high": (rf"(.+)=({_NUMBER}:{_NUMBER})", "--range tokens=0:100", "input {!r} is given two ranges"),
+}
+"""A pattern, an example, and what two values are."""
+
+
+def parse_pairs(texts: Iterable[str], form: str) -> dict[str, str]:
+    """Split texts of a form into a mapping."""
+    pattern, example, twice = FORMS[form]
+    result: dict[str, str] = {}
+    for text in texts:
+        match = re.fullmatch(pattern, text, re.ASCII | re.DOTALL | re.IGNORECASE)
+        if match is None:
+            raise InputError(f"{text!r} is not of the form {form}", remedy=f"write for example {example}")
+        name, value = match.groups()
+        if result.setdefault(name, value) != value:
+            raise InputError(twice.format(name), given=f"{result[name]} and {value}")
+    return result
+
+
+def parse_sizes(texts: Iterable[str]) -> dict[str, int]:
+    """Split ``dimension=size`` texts into a mapping."""
+    sizes = parse_pairs(texts, "dimension=size")
+    for name, size in sizes.items():
+        # Count the digits first: Python converts no text of thousands of them.
+        if len(size) > 19 or int(size) >= 2**63:
+            raise InputError(f"the size of dimension {name!r} is too large", given=size, remedy="a size is below 2**63")
+    return {name: int(size) for name, size in sizes.items()}

@@ -1,4 +1,4 @@
-"""Standard output and standard error: of any encoding, full, closed, or with no reader left; tables of arrays; errors.
+"""Standard output and standard error: of any encoding, full, closed, or with no reader left; errors.
 
 An unexpected exception is a bug of this package, and its line says how to report it. ``EXTREMUM_TRACEBACK=1`` shows
 where an exception comes from.
@@ -10,10 +10,7 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
-
-import numpy as np
 
 from extremum.errors import ExtremumError, first_line, lacking
 from extremum.printable import printable
@@ -21,10 +18,6 @@ from extremum.printable import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-_PREVIEWED = 6
-# A longer text or name hides the other columns.
-_LONGEST_TEXT = 40
-_LONGEST_NAME = 200
 _REPORT = "this is a bug in extremum; please report it with the traceback that EXTREMUM_TRACEBACK=1 prints"
 
 
@@ -66,28 +59,6 @@ def console() -> Console:
 
     width = None if sys.stdout is not None and sys.stdout.isatty() else 1 << 16
     return Console(width=width, markup=False, emoji=False, highlight=False)
-
-
-def describe(name: str, value: Any) -> dict[str, Any]:
-    """Return the name, type, shape and first elements of a value as JSON can hold them."""
-    if not isinstance(value, np.ndarray | np.generic):
-        return {"name": name, "type": type(value).__name__, "shape": None, "preview": repr(value)[:60]}
-    elements = [printable(str(element), _LONGEST_TEXT) for element in value.flat[:_PREVIEWED]]
-    more = ["..."] if value.size > _PREVIEWED else []
-    return {"name": name, "type": value.dtype.name, "shape": list(value.shape), "preview": " ".join(elements + more)}
-
-
-def print_values(title: str, values: Mapping[str, Any]) -> None:
-    """Print one line per value."""
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("name", "type", "shape", "first elements"):
-        table.add_column(heading, overflow="fold")
-    for row in (describe(name, value) for name, value in values.items()):
-        shape = "-" if row["shape"] is None else " x ".join(map(str, row["shape"])) or "scalar"
-        table.add_row(printable(row["name"], _LONGEST_NAME), row["type"], shape, printable(row["preview"]))
-    console().print(table)
 
 
 def _failure(error: BaseException) -> ExtremumError:
