@@ -40,14 +40,13 @@ def find(name: str) -> Any:
         from extremum.arrays import as_output, copy, is_bfloat16
         from extremum.elementwise import broadcast_shape, extremum
         from extremum.indices import axis_error, integers
-        from extremum.reductions import beyond_index, beyond_values, flag, hardmax, index_type, wrong_output
-        from extremum.selection import top_k
+        from extremum.reductions import beyond, flag, hardmax, index_type, top_k, wrong_output
 
         later = (
-            *(as_output, axis_error, beyond_index, beyond_values, broadcast_shape, copy, extremum, flag, hardmax),
+            *(as_output, axis_error, broadcast_shape, copy, extremum, flag, hardmax),
             *(index_type, integers, is_bfloat16, top_k, wrong_output),
         )
-        return {each.__name__: each for each in later}[name]
+        return {"beyond_index": beyond, "beyond_values": beyond, **{each.__name__: each for each in later}}[name]
 
 
 _asked = _native.register(find)

@@ -76,8 +76,7 @@ def _arg(function: str, superlative: str, example: str) -> _Arg:
         keepdims, index = flag(function, "keepdims", keepdims), index_type(function, dtype)
         # cubed takes the reduced axes away itself.
         call = Reduction(function, ENDS[function], axis, True, **options)
-        defaults = call.default_of_each_end(default)
-        pieces = Pieces.plan(call, x.shape, np.dtype(x.dtype), values=False, index=index, defaults=defaults)
+        pieces = Pieces.plan(call, x.shape, np.dtype(x.dtype), values=False, index=index, default=default)
         fields = [("i", pieces.part_index), ("v", x.dtype)]
         chunks = tuple((1,) * len(sizes) if at in pieces.axes else sizes for at, sizes in enumerate(x.chunks))
         parts = cubed.map_blocks(partial(_part, pieces=pieces, sizes=x.chunksize), x, dtype=fields, chunks=chunks)

@@ -36,8 +36,7 @@ from extremum.arrays import FILL, class_name
 from extremum.indices import axis_error
 from extremum.interop import Operand, as_operand, common_library
 from extremum.partials import Part, Pieces, TopK
-from extremum.reductions import Reduction, flag, index_type
-from extremum.selection import Selection, one_axis
+from extremum.reductions import Reduction, Selection, flag, index_type, one_axis
 from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like, result_of
 
 if TYPE_CHECKING:
@@ -160,14 +159,14 @@ class _Values(Protocol[One, Both]):
 
 
 def _plan(
-    call: Reduction, x: Any, out: Any, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
+    call: Reduction, x: Any, out: Any, values: bool, index: np.dtype[Any] | None, default: Any
 ) -> tuple[Pieces, Any]:
     """Return a call about a Dask array, and its mask in the chunks of the array."""
     _require_chunked(call.function, x, out)
     dtype = _element_type(call.function, x)
     where = None if call.where is None else _align_mask(call.function, call.where, x)
     call.where = None
-    pieces = Pieces.plan(call, x.shape, dtype, values=values, index=index, defaults=defaults).cut(x.numblocks)
+    pieces = Pieces.plan(call, x.shape, dtype, values=values, index=index, default=default).cut(x.numblocks)
     if pieces.has_indices:
         _require_known(call.function, x, pieces.axes)
     return pieces, where
@@ -187,9 +186,8 @@ def _reduction(name: str, what: str, example: str, returns: str = "dask.array.Ar
         default, dtype = options.pop("default"), options.pop("dtype" if is_arg else "index_dtype")
         out, with_index = options.pop("out", None), options.pop("return_index", True)
         call = Reduction(name, largest, axis, **options)
-        defaults = call.default_of_each_end(default)
         index = index_type(name, dtype) if flag(name, "return_index", with_index) else None
-        pieces, mask = _plan(call, x, out, not is_arg, index, defaults)
+        pieces, mask = _plan(call, x, out, not is_arg, index, default)
         return result_of(name, _reduce(pieces, x, mask, split_every))
 
     return function
@@ -252,7 +250,7 @@ def hardmax(
 ) -> Array:
     """Write the ones: in one pass where each slice lies in one chunk, else from the indices alone."""
     call = Reduction("hardmax", (True,), axis, keepdims=True, **options)
-    pieces, mask = _plan(call, x, out, False, np.dtype(np.int64), (-1,))
+    pieces, mask = _plan(call, x, out, False, np.dtype(np.int64), -1)
     dtype = np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("=")
     # An error about NaN names a slice, which only the other way knows in the whole.
     if pieces.call.nan_policy != "raise" and all(x.numblocks[axis] == 1 for axis in pieces.axes):

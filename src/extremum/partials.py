@@ -21,8 +21,7 @@ from extremum import _native
 from extremum.arrays import as_result
 from extremum.errors import ExtremumError
 from extremum.interop import Operand
-from extremum.reductions import Defaults, Index, Ints, Reduction, nan, require_fit, values_then_indices
-from extremum.selection import Selection
+from extremum.reductions import Index, Ints, Reduction, Selection, nan, require_fit, values_then_indices
 from extremum.signatures import ValuesIndices
 
 Part = tuple[tuple[NDArray[Any], NDArray[Any] | None], ...]
@@ -47,7 +46,7 @@ class Pieces:
     dtype: np.dtype[Any]
     values: bool
     index: Index
-    defaults: Defaults
+    default: Any
     # What indices are counted in until the caller's type is due.
     part_index: np.dtype[Any]
     # Whether parts come in the order of their indices.
@@ -57,22 +56,20 @@ class Pieces:
 
     @classmethod
     def plan(
-        cls, call: Reduction, shape: Ints, dtype: np.dtype[Any], *, values: bool, index: Index, defaults: Defaults
+        cls, call: Reduction, shape: Ints, dtype: np.dtype[Any], *, values: bool, index: Index, default: Any
     ) -> Pieces:
         """Return a call whose arguments are known to be right; others are refused, before any piece is read."""
         # One element, or none where there is none: what is refused of it is refused in the words of any call.
         probe = np.zeros(shape if 0 in shape else (1,) * len(shape), dtype)
         try:
-            call.find(Operand(probe), values, index, defaults)
+            call.find(Operand(probe), values, index, default)
             axes = call.axes(len(shape))
             last = math.prod(shape[axis] for axis in axes) - 1
             require_fit(call.function, last, index)
-            if defaults is not None:
-                defaults = call.defaults(probe, values, index, defaults)
         except ExtremumError as error:
             raise _of_the_whole(error, shape, dtype) from None
         part_index = np.dtype(np.int32) if last <= np.iinfo(np.int32).max else _INT64
-        return cls(replace(call, axis=axes), axes, shape, dtype, values, index, defaults, part_index)
+        return cls(replace(call, axis=axes), axes, shape, dtype, values, index, default, part_index)
 
     def cut(self, counts: Sequence[int]) -> Pieces:
         """Return the call about so many pieces along each axis, whose parts come in the sequence of each axis."""
@@ -133,7 +130,7 @@ class Pieces:
     def whole(self, piece: Operand, origin: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the results of a piece that has all of its slices whole; `origin` is the place of the first."""
         call = replace(self.call, origin=origin)
-        return values_then_indices(call.find(piece, self.values, self.index, self.defaults))
+        return values_then_indices(call.find(piece, self.values, self.index, self.default))
 
     def merge(self, parts: Sequence[Part]) -> Part:
         """Return the part of what several are of, in whatever sequence they come."""
@@ -153,7 +150,7 @@ class Pieces:
             # The caller's own memory from here on: a part may be somebody else's too.
             ends.append(ValuesIndices(np.array(values.squeeze(gone)), indices))
         empty = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
-        found = call.finish(self._whole_of(parts[0]), empty, tuple(ends), self.values, self.index, self.defaults)
+        found = call.finish(self._whole_of(parts[0]), empty, tuple(ends), self.values, self.index, self.default)
         return tuple(as_result(each) for each in values_then_indices(found))
 
     def _whole_of(self, part: Part) -> NDArray[Any]:

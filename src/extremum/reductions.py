@@ -1,4 +1,4 @@
-"""Reductions with every option: values and indices, ones, a NaN policy, a mask, a default, `out`.
+"""Reductions with every option: values and indices, ones, the k best, a NaN policy, a mask, a default, `out`.
 
 This file decides which elements take part, what the result of an empty slice is, and which option values are errors.
 The native module finds values and indices in one pass; it calls this file for arrays of other libraries and for options
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import as_element, first_lost, takes
+from extremum.arrays import FILL, FILL_MASKED, as_element, first_lost, takes
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
-from extremum.indices import unravel
+from extremum.indices import axis_error, integers, unravel
 from extremum.interop import Operand, as_operand, frontend
 from extremum.signatures import NanPolicy, ValuesIndices, result_of
 
@@ -30,8 +30,6 @@ _INT64 = np.dtype(np.int64)
 Ints = tuple[int, ...]
 Index = np.dtype[Any] | None
 """The type of indices; None where none are wanted."""
-Defaults = tuple[Any, ...] | None
-"""One for each end of the order; None where an empty slice is an error."""
 Ends = tuple[ValuesIndices[Any, Any], ...]
 """For each end of the order the values and the indices, in the shape of the result; None is what is not wanted."""
 
@@ -56,42 +54,14 @@ class Reduction:
         self.keepdims = flag(self.function, "keepdims", self.keepdims)
         self.select_last_index = flag(self.function, "select_last_index", self.select_last_index)
 
-    def default_of_each_end(self, default: Any) -> Defaults:
-        """Return a default for each end of the order, None where there is no default."""
-        if default is None:
-            return None
-        is_pair = self.function == "minmax" and isinstance(default, tuple)
-        defaults = default if is_pair else (default,) * len(self.largest)
-        if len(defaults) != len(self.largest):
-            reason = f"{self.function}: default has {len(defaults)} values"
-            raise ArgumentError(reason, remedy="pass one, or a smallest and a largest")
-        return tuple(defaults)
-
-    def find(self, x: Operand, values: bool, index: Index, defaults: Defaults) -> Ends:
-        """Find values, indices or both; `defaults` has one for each end, an index where no values are wanted."""
+    def find(self, x: Operand, values: bool, index: Index, default: Any) -> Ends:
+        """Find values, indices or both; the default is an index where no values are wanted."""
         require_policy(self.function, self.nan_policy)
-        if defaults is not None:
-            defaults = self.defaults(x.array, values, index, defaults)
         empty, ends = self.search(x, values or self.nan_policy == "raise", index)
         # (A search with empty slices counts in another type.)
         last = math.prod(x.array.shape[axis] for axis in self.axes(x.array.ndim)) - 1
         require_fit(self.function, last, index, x.array)
-        return self.finish(x.array, empty, ends, values, index, defaults)
-
-    def answer(self, x: Operand, values: bool, index: Index, default: Any, out: Any) -> Any:
-        """Return the results in the library of the operand, or write the only one to `out`."""
-        results = values_then_indices(self.find(x, values, index, self.default_of_each_end(default)))
-        if out is not None:
-            return write_out(self.function, out, results[0])
-        return result_of(self.function, [self.wrap(x, each) for each in results])
-
-    def answer_natively(self, x: Operand, **options: Any) -> Any:
-        """Answer by the native function of this name, which knows the array of the operand."""
-        options |= {"keepdims": self.keepdims, "select_last_index": self.select_last_index, "where": self.where}
-        found = getattr(_native, self.function)(x.array, self.axis, nan_policy=self.nan_policy, **options)
-        if options.get("out") is not None:
-            return found
-        return type(found)(*(self.wrap(x, each) for each in found)) if isinstance(found, tuple) else self.wrap(x, found)
+        return self.finish(x.array, empty, ends, values, index, default)
 
     def search(self, x: Operand, values: bool, index: Index) -> tuple[int | None, Ends]:
         """Return how many slices are empty, None where none can be, and what is at each end of the order.
@@ -135,10 +105,10 @@ class Reduction:
         return empty if may_be_empty else None, tuple(found)
 
     def finish(
-        self, array: NDArray[Any], empty: int | None, ends: Ends, values: bool, index: Index, defaults: Defaults
+        self, array: NDArray[Any], empty: int | None, ends: Ends, values: bool, index: Index, default: Any
     ) -> Ends:
-        """Return what was found with defaults and in the type of index, or refuse it; of `array` the shape is read."""
-        axes = self.axes(array.ndim)
+        """Return what was found with defaults and in the type of index, or refuse it; no element of `array` is read."""
+        axes, defaults = self.axes(array.ndim), self._defaults(array.dtype, values, index, default)
         if defaults is None and any(array.shape[axis] == 0 for axis in axes):
             # There may be no slice that lacks them.
             reason = f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element"
@@ -155,21 +125,12 @@ class Reduction:
             reason = f"{self.function}: {self._first_slice(ends[0].indices == -1)} has no element to choose from: {why}"
             raise ArgumentError(reason, given=_summary(array), remedy="pass a default for such slices")
         results = []
-        for end, default in zip(ends, defaults or ends, strict=True):
+        for end, filling in zip(ends, defaults or ends, strict=True):
             if empty:
-                (end.values if values else end.indices)[end.indices == -1] = default
+                (end.values if values else end.indices)[end.indices == -1] = filling
             indices = None if index is None else end.indices.astype(index, copy=False)
             results.append(ValuesIndices(end.values if values else None, indices))
         return tuple(results)
-
-    def wrap(self, x: Operand, result: NDArray[Any]) -> Any:
-        """Return a result that was found as an array of the caller's library."""
-
-        def axis_map() -> Ints:
-            axes = self.axes(rank := x.array.ndim)
-            return tuple(-1 if axis in axes else axis for axis in range(rank) if self.keepdims or axis not in axes)
-
-        return x.wrap(result, axis_map)
 
     def axes(self, rank: int) -> Ints:
         """Return the axes that are reduced, ascending."""
@@ -187,22 +148,28 @@ class Reduction:
             x.require_valid("fill or drop them first, or pass nan_policy='omit'", given=f"an array of {x.library}")
         return x.valid if where is None else np.asarray(where & x.valid)
 
-    def defaults(self, array: NDArray[Any], values: bool, index: Index, defaults: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the defaults in the type of what they stand for, or refuse them."""
-        if not values:
-            limits = np.iinfo(index or _INT64)
-            for each in defaults:
-                if isinstance(each, bool | np.bool_) or not isinstance(each, int | np.integer):
-                    reason = f"{self.function}: default is {each!r}, not an index"
-                    raise ElementTypeError(reason, remedy="pass an integer")
-                if not limits.min <= each <= limits.max:
-                    reason = f"{self.function}: default={each} does not fit {limits.dtype}"
-                    raise ArgumentError(reason, remedy="pass an index that fits, or dtype=int64")
-            return tuple(map(int, defaults))
-        if index is not None and index.kind == "u":
-            reason = f"{self.function}: the index beside a default value is -1, which does not fit {index}"
-            raise ArgumentError(reason, remedy="use a signed type of index, or no default")
-        return tuple(_default_value(self.function, each, array.dtype.newbyteorder("=")) for each in defaults)
+    def _defaults(self, dtype: np.dtype[Any], values: bool, index: Index, default: Any) -> tuple[Any, ...] | None:
+        """Return a default for each end of the order, in the type of what it stands for, or refuse it."""
+        if default is None:
+            return None
+        is_pair = self.function == "minmax" and isinstance(default, tuple)
+        defaults = default if is_pair else (default,) * len(self.largest)
+        if len(defaults) != len(self.largest):
+            reason = f"{self.function}: default has {len(defaults)} values"
+            raise ArgumentError(reason, remedy="pass one, or a smallest and a largest")
+        if values:
+            if index is not None and index.kind == "u":
+                reason = f"{self.function}: the index beside a default value is -1, which does not fit {index}"
+                raise ArgumentError(reason, remedy="use a signed type of index, or no default")
+            return tuple(_default_value(self.function, each, dtype.newbyteorder("=")) for each in defaults)
+        if isinstance(default, bool | np.bool_) or not isinstance(default, int | np.integer):
+            reason = f"{self.function}: default is {default!r}, not an index"
+            raise ElementTypeError(reason, remedy="pass an integer")
+        limits = np.iinfo(index or _INT64)
+        if not limits.min <= default <= limits.max:
+            reason = f"{self.function}: default={default} does not fit {limits.dtype}"
+            raise ArgumentError(reason, remedy="pass an index that fits, or dtype=int64")
+        return (int(default),)
 
     def refuse_nan(self, array: NDArray[Any], found: NDArray[np.bool_]) -> None:
         """Refuse the slices that hold NaN."""
@@ -387,32 +354,38 @@ ENDS: dict[str, tuple[bool, ...]] = {
 }
 
 
-def beyond_index(function: str, x: Any, axis: Any, **options: Any) -> Any:
-    """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
+def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
+    """Answer a call of ``argmax``, ``argmin``, ``max``, ``min`` or ``minmax`` that the native module leaves."""
     if (own := frontend(function, x)) is not None:
         return own(x, axis, **options)
-    dtype, out, default = (options.pop(name, None) for name in ("dtype", "out", "default"))
-    operand = operand_of(function, x)
+    names = {"return_index", "dtype", "index_dtype", "default", "out"}
+    returned = {name: options.pop(name) for name in names & options.keys()}
+    out, operand, values = returned.get("out"), operand_of(function, x), not function.startswith("arg")
     call = Reduction(function, ENDS[function], axis, **options)
+    if values:
+        operand.require_no_zone(out)
+        returned["default"] = _in_utc(function, returned.get("default"), operand.zone)
+        if out is not None and returned["return_index"]:
+            raise ArgumentError(f"{function}: out receives values alone", remedy="leave out, or return_index, away")
     if operand.array is not x and operand.valid is None:
-        return call.answer_natively(operand, dtype=dtype, out=out, default=default)
-    return call.answer(operand, False, index_type(function, dtype, out), default, out)
+        # The native function knows the array of the operand.
+        found = getattr(_native, function)(operand.array, axis, **options, **returned)
+        results = found if isinstance(found, tuple) else (found,)
+    else:
+        index: Index = None
+        if returned.get("return_index", True):
+            index = index_type(function, returned.get(_keyword(function)), None if values else out)
+        results = values_then_indices(call.find(operand, values, index, returned.get("default")))
+        if out is not None:
+            write_out(function, out, results[0])
+    if out is not None:
+        return out
 
+    def axis_map() -> Ints:
+        axes = call.axes(rank := operand.array.ndim)
+        return tuple(-1 if axis in axes else axis for axis in range(rank) if call.keepdims or axis not in axes)
 
-def beyond_values(function: str, x: Any, axis: Any, *, return_index: bool, **options: Any) -> Any:
-    """Answer a call of ``max``, ``min`` or ``minmax`` that the native module does not answer by itself."""
-    if (own := frontend(function, x)) is not None:
-        return own(x, axis, return_index=return_index, **options)
-    index_dtype, out, default = (options.pop(name, None) for name in ("index_dtype", "out", "default"))
-    operand = operand_of(function, x)
-    call = Reduction(function, ENDS[function], axis, **options)
-    operand.require_no_zone(out)
-    if operand.array is not x and operand.valid is None and default is None and out is None:
-        return call.answer_natively(operand, return_index=return_index, index_dtype=index_dtype)
-    index = index_type(function, index_dtype) if return_index else None
-    if out is not None and index is not None:
-        raise ArgumentError(f"{function}: out receives values alone", remedy="leave out, or return_index, away")
-    return call.answer(operand, True, index, _in_utc(function, default, operand.zone), out)
+    return result_of(function, [operand.wrap(each, axis_map) for each in results])
 
 
 def values_then_indices(ends: Ends) -> tuple[Any, ...]:
@@ -431,7 +404,7 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     if operand.valid is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM":
         result = np.asarray(_native.hardmax(array, axis, out=out))
     else:
-        (found,) = call.find(operand, False, _INT64, (-1,))
+        (found,) = call.find(operand, False, _INT64, -1)
         # Times have no 1, so that theirs is an integer.
         dtype = np.dtype(np.int64) if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
         result = ones(found.indices, call.axes(array.ndim), array.shape, (0,) * array.ndim, array.shape, dtype)
@@ -456,3 +429,83 @@ def ones(
         places[axis] = np.where(inside, places[axis], 0)
     result[tuple(places)] = inside
     return result
+
+
+def top_k(x: object, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: Any) -> Any:
+    """Answer a call of :func:`extremum.top_k` that the native module does not answer by itself."""
+    mode, in_order = "largest" if mode is None else mode, True if in_order is None else in_order
+    nan_policy = "propagate" if nan_policy is None else nan_policy
+    if (own := frontend("top_k", x)) is not None:
+        return own(x, k, axis, mode=mode, sorted=in_order, nan_policy=nan_policy)
+    operand = operand_of("top_k", x)
+    array = operand.array
+    call = Selection.of(array, k, axis, mode, in_order, nan_policy)
+    found = call.finish(array, call.select(operand))
+    axes = (-1,) if call.axis is None else tuple(-1 if each == call.axis else each for each in range(array.ndim))
+    return ValuesIndices(*(operand.wrap(each, lambda: axes) for each in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """One call: how many along which axis, at which end of the order."""
+
+    k: int
+    axis: int | None
+    largest: bool
+    in_order: bool
+    nan_policy: str
+
+    @classmethod
+    def of(cls, x: Any, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: Any) -> Selection:
+        """Return a call about what has a shape and an element type, or refuse it."""
+        if mode not in ("largest", "smallest"):
+            raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")
+        require_policy("top_k", nan_policy)
+        in_order = flag("top_k", "sorted", in_order)
+        try:
+            k = operator.index(None if isinstance(k, bool | np.bool_) else k)  # type: ignore[arg-type]
+        except TypeError:
+            raise ArgumentTypeError(f"top_k: k is {k!r}, not an integer", remedy="pass an int") from None
+        # (Whatever looks at an argument may give the array another shape.)
+        axis = one_axis(x, axis)
+        where, most = ("", math.prod(x.shape)) if axis is None else (f" along axis {axis}", x.shape[axis])
+        if not 0 <= k <= most:
+            reason, given = f"top_k: k is {k}, and there are {most} elements{where}", f"{x.dtype}{list(x.shape)}, k={k}"
+            raise ArgumentError(reason, given=given, remedy=f"pass k from 0 to {most}")
+        return cls(k, axis, mode == "largest", in_order, nan_policy)
+
+    def select(self, x: Operand) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
+        """Return the candidates: the k best, or all where there are fewer; at least one under ``raise``."""
+        x.require_valid(FILL_MASKED if x.masked else FILL, given="top_k: x")
+        array, times = x.array, x.array.dtype.kind in "mM"
+        length = array.size if self.axis is None else array.shape[self.axis]
+        k, nan_first = min(max(self.k, self.nan_policy == "raise"), length), self.nan_policy != "omit"
+        largest, ordered, elements = self.largest, self.in_order, ticks(array)
+        values, indices = _native.top_k_plain(
+            elements, k, self.axis, function="top_k", largest=largest, sorted=ordered, nan_first=nan_first, times=times
+        )
+        return ValuesIndices(values.view(array.dtype.newbyteorder("=")) if times else values, indices)
+
+    def finish(
+        self, x: NDArray[Any], found: ValuesIndices[NDArray[Any], NDArray[Any]], origin: tuple[int, ...] = ()
+    ) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
+        """Return the k best of the candidates, or refuse NaN; `origin` is the place of the first slice in a whole."""
+        axis = self.axis or 0
+        if self.nan_policy == "raise":
+            call = Reduction("top_k", (self.largest,), self.axis, origin=origin)
+            call.refuse_nan(x, np.asarray(nan(found.values).any(axis)))
+        several = (slice(None),) * axis + (slice(self.k),)
+        return ValuesIndices(found.values[several], found.indices[several])
+
+
+def one_axis(x: Any, axis: Any) -> int | None:
+    """Return an axis by its number from the first one, None for all elements, or refuse it."""
+    if axis is None:
+        return None
+    number = integers("top_k", axis, x)
+    if isinstance(number, tuple):
+        raise ArgumentTypeError(f"top_k: axis {axis!r} is not one axis", remedy="pass an int, or None for all elements")
+    rank = len(x.shape)
+    if not -rank <= number < rank:
+        raise axis_error("top_k", number, x.shape, x)
+    return number % rank

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 import extremum as ex
 from extremum.arrays import class_name, first_lost
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, required_by, within
-from extremum.reductions import Reduction
-from extremum.selection import one_axis
+from extremum.reductions import Reduction, one_axis
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, like
 
 with required_by("extremum.xarray"):

@@ -30,8 +30,7 @@ from extremum.interop import Operand
 from extremum.large.files import Labels, Source, read_ahead
 from extremum.large.pieces import RUN, Place, lengths, places
 from extremum.partials import Pieces, TopK
-from extremum.reductions import ENDS, Reduction, ones
-from extremum.selection import Selection
+from extremum.reductions import ENDS, Reduction, Selection, ones
 
 _WITHIN = 8
 """The memory that a model usually needs, as a multiple of its input."""
@@ -286,8 +285,7 @@ def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = 
     keepdims, default = options.get("keepdims", False) or is_hardmax, -1 if is_hardmax else options.get("default")
     call = Reduction(operation, largest, axis, keepdims, options.get("last", False), nan_policy)
     index = np.dtype(options.get("dtype", np.int64)) if not values or options.get("index") else None
-    defaults = None if default is None else (default,) * len(largest)
-    pieces = Pieces.plan(call, sources[0].shape, sources[0].dtype, values=values, index=index, defaults=defaults)
+    pieces = Pieces.plan(call, sources[0].shape, sources[0].dtype, values=values, index=index, default=default)
     return (_Hardmax if is_hardmax else _Reduced)(sources[0], pieces, memory)
 
 
