@@ -143,7 +143,7 @@ def test_a_wrong_runtime_is_found_out(name):
     for case in cases(Selection(topics=[topic])):
         if isinstance(case.operation, kinds) and (where is None or where(case)):
             answer = mutant(case)
-            found = Outcome.REFUSED if answer is None else compare(case.asked, case.expected(), results(answer))
+            found = Outcome.REFUSED if answer is None else compare(case.question, case.expected(), results(answer))
         if found is not Outcome.EXACT:
             break
     assert found is not Outcome.EXACT

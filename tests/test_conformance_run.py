@@ -63,7 +63,7 @@ def marks(*places):
 )
 def test_how_an_answer_differs(name, change, outcome):
     (case,) = cases(Selection(names=[name]))
-    assert compare(case.asked, case.expected(), results(change(*case.expected() or [None]))) is outcome
+    assert compare(case.question, case.expected(), results(change(*case.expected() or [None]))) is outcome
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_models_of_the_cases_are_answered(suite, answer, step, every):
             with pytest.raises(Exception, match=r"."):
                 answer(case, model)
         else:
-            assert compare(case.asked, expected, answer(case, model)) is Outcome.EXACT, case.name
+            assert compare(case.question, expected, answer(case, model)) is Outcome.EXACT, case.name
 
 
 def test_a_selection_leaves_its_cases_as_they_are(suite):

@@ -200,22 +200,19 @@ def _member(enumeration: type[Member], where: str, value: object) -> Member:
     return member
 
 
-def _integer(where: str, value: Any) -> int:
+def _read(kind: str, read: Callable[[Any], Any], where: str, value: object) -> Any:
     try:
-        return operator.index(value)
+        return read(value)
     except TypeError:
-        raise _broken(where, f"{_field(where)} is not an integer", value) from None
+        raise _broken(where, f"{_field(where)} is not {kind}", value) from None
 
 
-def _integers(where: str, values: Any) -> tuple[int, ...]:
-    try:
-        return tuple(map(operator.index, values))
-    except TypeError:
-        raise _broken(where, f"{_field(where)} is not a sequence of integers", values) from None
+_integer = partial(_read, "an integer", operator.index)
+_integers = partial(_read, "a sequence of integers", lambda values: tuple(map(operator.index, values)))
 
 
 def _unsigned(where: str, given: Iterable[int]) -> tuple[int, ...]:
-    numbers = _integers(where, given)
+    numbers: tuple[int, ...] = _integers(where, given)
     for number in numbers:
         if not 0 <= number <= LARGEST:
             raise _broken(where, f"{_field(where)} are numbers from 0 to {LARGEST}, not {number}", numbers)
@@ -481,7 +478,6 @@ class ReduceOperatorDesc(OperatorDesc):
     """
 
     operator = "DML_REDUCE"
-
     function: ReduceFunction
     input_tensor: TensorDesc
     output_tensor: TensorDesc
@@ -496,7 +492,6 @@ class ReduceOperatorDesc(OperatorDesc):
 @dataclass(frozen=True)
 class _ElementWiseOperatorDesc(OperatorDesc):
     in_place = True
-
     a_tensor: TensorDesc
     b_tensor: TensorDesc
     output_tensor: TensorDesc
@@ -542,7 +537,6 @@ class ActivationHardmaxOperatorDesc(OperatorDesc):
     """
 
     operator = "DML_ACTIVATION_HARDMAX"
-
     input_tensor: TensorDesc
     output_tensor: TensorDesc
 
@@ -560,7 +554,6 @@ class ActivationHardmax1OperatorDesc(OperatorDesc):
     """
 
     operator = "DML_ACTIVATION_HARDMAX1"
-
     input_tensor: TensorDesc
     output_tensor: TensorDesc
     axes: tuple[int, ...]
@@ -582,7 +575,6 @@ class TopKOperatorDesc(OperatorDesc):
     """
 
     operator = "DML_TOP_K"
-
     input_tensor: TensorDesc
     output_value_tensor: TensorDesc
     output_index_tensor: TensorDesc
@@ -605,7 +597,6 @@ class TopK1OperatorDesc(TopKOperatorDesc):
     """
 
     operator = "DML_TOP_K1"
-
     axis_direction: AxisDirection
 
 
@@ -641,7 +632,7 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
 
 
 def _require_tensor(schema: OperatorVersion, field: str, tensor: TensorDesc) -> None:
-    _require_element(schema, field, tensor.data_type)
+    validate.element_type(schema, tensor.data_type.element_type.name, field)
     (least, most), count = schema.ranks, tensor.dimension_count
     if not least <= count <= (most or count):
         counts = f"{least} dimensions" if least == most else f"{least} to {most} dimensions"
@@ -650,22 +641,6 @@ def _require_tensor(schema: OperatorVersion, field: str, tensor: TensorDesc) -> 
     if tensor.flags & TensorFlags.OWNED_BY_DML:
         reason = f"{field} is flagged OWNED_BY_DML, but operators have no initialisation here that could take it"
         raise SpecError(reason, remedy="use TensorFlags.NONE and bind the tensor in dispatch")
-
-
-def _require_element(schema: OperatorVersion, field: str, data_type: TensorDataType) -> None:
-    element, types = data_type.element_type.name, _types(schema, field)
-    if element not in types:
-        versions = spec.OPERATORS[schema.domain, schema.name]
-        later = [each for each in versions if each.since > schema.since and element in _types(each, field)]
-        note = f" (it came with {later[0]})" if later else ""
-        remedy = f"the element types of {field} in {schema} are: {_names(types)}"
-        raise ElementTypeError(f"{schema} does not take {data_type.name} as {field}{note}", remedy=remedy)
-
-
-def _types(schema: OperatorVersion, field: str) -> tuple[str, ...]:
-    """Return the element types that a version takes for a tensor of a structure."""
-    name = field.title().replace("_", "")
-    return next((each.types for each in schema.outputs if each.name == name), schema.input.types)
 
 
 def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
@@ -1064,8 +1039,8 @@ def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: Featu
     if tensor.element is not None:
         field = "a_tensor" if row.startswith("DML_ELEMENT_WISE") else "input_tensor"
         try:
-            data_type, find = _data_type(tensor), partial(spec.find, spec.DIRECTML, row)
-            _required(feature_level, lambda level: _require_element(find(level), field, data_type))
+            element, find = _data_type(tensor).element_type.name, partial(spec.find, spec.DIRECTML, row)
+            _required(feature_level, lambda level: validate.element_type(find(level), element, field))
         except ExtremumError as error:
             return error.with_context(given=given)
     symbols = [size for size in tensor.shape or () if isinstance(size, str)]

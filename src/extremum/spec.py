@@ -109,6 +109,11 @@ class OperatorVersion:
         """Names of the accepted input element types."""
         return self.input.types
 
+    def types_of(self, field: str) -> tuple[str, ...]:
+        """Return the element types of the output that a field in snake_case names, or those of the input."""
+        name = field.title().replace("_", "")
+        return next((each.types for each in self.outputs if each.name == name), self.types)
+
     @property
     def input_attributes(self) -> tuple[Attribute, ...]:
         """The attributes that come as inputs, after those that hold elements."""

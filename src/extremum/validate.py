@@ -163,15 +163,19 @@ def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: Tenso
         raise SpecError(f"{schema} takes {name} as a list of 1 element, not of {sizes[0]}")
 
 
-def element_type(schema: OperatorVersion, element: str | None) -> None:
-    """Refuse an element type that the version does not take."""
-    if element is None or element in schema.types:
+def element_type(schema: OperatorVersion, element: str | None, field: str = "") -> None:
+    """Refuse an element type that the version does not take, as its input or as a field of DirectML's structure."""
+    types = schema.types_of(field)
+    if element is None or element in types:
         return
     versions = OPERATORS[schema.domain, schema.name]
-    later = [each for each in versions if each.since > schema.since and element in each.types]
+    later = [each for each in versions if each.since > schema.since and element in each.types_of(field)]
     note = f" (it came with {later[0]})" if later else ""
-    remedy = f"the element types of {schema} are: {', '.join(schema.types)}"
-    raise ElementTypeError(f"{schema} does not take {element}{note}", remedy=remedy)
+    names, taken, of = ", ".join(types), element, f"{schema}"
+    if field:
+        # As directml.h spells them.
+        names, taken, of = names.upper(), f"{element.upper()} as {field}", f"{field} in {schema}"
+    raise ElementTypeError(f"{schema} does not take {taken}{note}", remedy=f"the element types of {of} are: {names}")
 
 
 def shape(schema: OperatorVersion, tensor: TensorType) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from extremum import __version__, dtypes
-from extremum.conformance.suite import VERSIONS, Answers, Case, Result, named
+from extremum.conformance.suite import VERSIONS, Answers, Case, Result, cases
 from extremum.conformance.topics import Placement
 from extremum.errors import InputError
 from extremum.printable import markdown_table
@@ -296,7 +296,7 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences:
         "## Exact answers by version",
         markdown_table(["", "cases", *(each.runtime for each in runtimes)], versions, figures=True).rstrip(),
     ]
-    examples = named({kind.example for runtime in differing for kind in runtime.kinds}, run["seed"])
+    examples = {case.name: case for case in cases(seed=run["seed"])} if differing else {}
     for runtime in differing:
         parts.append(f"## {runtime.title}")
         for section, heading in enumerate(_SECTIONS):

@@ -7,15 +7,15 @@ holds a case that has an answer, ``refusal/test_NAME`` one that has none: a load
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import json
 import os
+import secrets
 import subprocess
 import sys
-import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import product
@@ -29,11 +29,10 @@ from onnx import helper
 from extremum import __version__, dtypes, lower, reference, spec, validate
 from extremum.conformance.topics import TOPICS, Placement, Question, Subject
 from extremum.errors import ArgumentError
+from extremum.graph.nodes import operand_types
 from extremum.operations import Operation, results
 from extremum.runtimes.runtime import Array, NoAnswerError, Outcome, Subprocess, compare
-from extremum.runtimes.runtime import Question as Asked
 from extremum.spec import OperatorVersion
-from extremum.tensors import TensorType
 
 VERSIONS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
 """Every version of every operator that the suite asks."""
@@ -63,7 +62,7 @@ class Case:
     @property
     def name(self) -> str:
         """The name, made of operator, version, element type, topic and title."""
-        return f"{_prefix(self.version, self.element, self.topic)}_{self.question.title}"
+        return f"{self.version.name.lower()}_{self.version.since}_{self.element}_{self.topic}_{self.question.title}"
 
     @property
     def feeds(self) -> dict[str, Array]:
@@ -74,11 +73,6 @@ class Case:
     def specified(self) -> bool:
         """Whether a document decides the answer, so that a runtime with another answer is wrong."""
         return not self.question.leaves_open
-
-    @property
-    def asked(self) -> Asked:
-        """The node and its inputs, by which answers are compared."""
-        return Asked(self.version, self.question.attributes, self.question.inputs)
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -95,7 +89,7 @@ class Case:
     @property
     def operation(self) -> Operation:
         """The operation that the version specifies for the node."""
-        types = [*map(TensorType.of, self.question.inputs), *map(TensorType.of_list, self.listed.values())]
+        types = operand_types(self.version, [*self.question.inputs, *self.listed.values()])
         attributes = validate.attributes(self.version, self.stated, types)
         return lower.operation(self.version, attributes, self.question.inputs[0].ndim)
 
@@ -104,18 +98,14 @@ class Case:
         return None if self.question.refused else results(reference.run(self.operation, *self.question.inputs))
 
 
-def _prefix(version: OperatorVersion, element: str, topic: str) -> str:
-    return f"{version.name.lower()}_{version.since}_{element}_{topic}"
-
-
 def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
     """Return the model of a case; `expected` determines the declared outputs."""
-    question = case.question
-    symbolic = question.placement is Placement.SYMBOLIC
+    placement = case.question.placement
 
-    def value(name: str, element: str, shape: tuple[int, ...] | None) -> onnx.ValueInfoProto:
-        sizes = [f"{name}_{axis}" for axis in range(len(shape))] if shape is not None and symbolic else shape
-        return helper.make_tensor_value_info(name, dtypes.from_name(element).onnx_number, sizes)
+    def value(name: str, element: str, shape: Sequence[int | str] | None) -> onnx.ValueInfoProto:
+        if shape is not None and placement is Placement.SYMBOLIC:
+            shape = [f"{name}_{axis}" for axis, _ in enumerate(shape)]
+        return helper.make_tensor_value_info(name, dtypes.from_name(element).onnx_number, shape)
 
     inputs = [value(name, x.dtype.name, x.shape) for name, x in case.feeds.items()]
     given = [f"y{at or ''}" for at in range(len(case.version.outputs))]
@@ -130,12 +120,12 @@ def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
     # The oldest version of the format that has the opset; subgraphs need version 4 and functions version 8.
     opsets = [helper.make_opsetid("", case.version.since)]
     ir_version = max(helper.find_min_ir_version_for(opsets), 3)
-    if question.placement is Placement.SUBGRAPH:
+    if placement is Placement.SUBGRAPH:
         then, other = (helper.make_graph([node], name, [], outputs) for name in ("then", "else"))
         initializers.append(helper.make_tensor("condition", onnx.TensorProto.BOOL, (), [True]))
         node = helper.make_node("If", ["condition"], given, then_branch=then, else_branch=other)
         ir_version = max(ir_version, 4)
-    elif question.placement is Placement.FUNCTION:
+    elif placement is Placement.FUNCTION:
         domain = "extremum.conformance"
         functions.append(helper.make_function(domain, "Question", names, given, [node], opsets[:1]))
         opsets.append(helper.make_opsetid(domain, 1))
@@ -199,17 +189,15 @@ class Selection:
                     raise ArgumentError(f"the suite has no {noun} {name!r}", remedy=f"it has {choices}")
         if self.names:
             object.__setattr__(self, "names", frozenset(name.removeprefix("test_") for name in self.names))
-            if missing := set(self.names) - named(self.names, 0).keys():
-                near = get_close_matches(min(missing), [case.name for case in cases()], 3)
+            if missing := set(self.names).difference(_names()):
+                near = get_close_matches(min(missing), _names(), 3)
                 remedy = f"did you mean {' or '.join(near)}?" if near else "extremum conformance export lists them"
                 raise ArgumentError(f"the suite has no case {min(missing)!r}", remedy=remedy)
 
-    def takes(self, schema: OperatorVersion, element: str, topic: str) -> bool:
-        """Return whether the selection has questions of a topic."""
-        given = (self.operators, self.versions, self.elements, self.topics)
-        values = (schema.name, schema.since, element, topic)
-        taken = all(not some or value in some for some, value in zip(given, values, strict=True))
-        return taken and (not self.names or _may_name(self.names, schema, element, topic))
+
+@functools.cache
+def _names() -> list[str]:
+    return [case.name for case in cases()]
 
 
 def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
@@ -229,28 +217,20 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
     >>> len(ties), all(case.specified for case in ties)
     (10, True)
     """
-    selection = selection or Selection()
-    for case in _every(selection.takes, seed):
-        if (case.specified or not selection.specified_only) and (not selection.names or case.name in selection.names):
-            yield case
-
-
-def named(names: Collection[str], seed: int) -> dict[str, Case]:
-    """Return the cases of these names by name; a name that the suite does not have is left out."""
-    return {case.name: case for case in _every(lambda *topic: _may_name(names, *topic), seed) if case.name in names}
-
-
-def _may_name(names: Collection[str], schema: OperatorVersion, element: str, topic: str) -> bool:
-    return any(name.startswith(_prefix(schema, element, topic)) for name in names)
-
-
-def _every(takes: Callable[[OperatorVersion, str, str], bool], seed: int) -> Iterator[Case]:
-    """Yield every case of the topics that `takes` selects."""
+    chosen = selection or Selection()
+    starts = {tuple(name.split("_")[:3]) for name in chosen.names}
+    filters = (chosen.operators, chosen.versions, chosen.elements, chosen.topics, starts)
     for schema, element, topic in product(VERSIONS, dtypes.ELEMENT_TYPES, TOPICS):
-        if takes(schema, element.name, topic) and (element.name in schema.types or topic == "refusals"):
+        start = (schema.name.lower(), str(schema.since), element.name)
+        values = (schema.name, schema.since, element.name, topic, start)
+        if any(given and value not in given for given, value in zip(filters, values, strict=True)):
+            continue
+        if element.name in schema.types or topic == "refusals":
             identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
             subject = Subject(schema, element.dtype, np.random.default_rng([seed, identity]))
-            yield from (Case(schema, element.name, topic, question) for question in TOPICS[topic](subject))
+            for case in (Case(schema, element.name, topic, question) for question in TOPICS[topic](subject)):
+                if (case.specified or not chosen.specified_only) and (not chosen.names or case.name in chosen.names):
+                    yield case
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +326,7 @@ def _ask(worker: Subprocess, case: Case) -> Result:
         return Result(case, error.outcome, str(error))
     if len(answers) != len(case.version.outputs):
         return Result(case, Outcome.WRONG, f"{len(answers)} outputs")
-    outcome = compare(case.asked, expected, answers)
+    outcome = compare(case.question, expected, answers)
     said = (f"{x.dtype}{list(x.shape)} {' '.join(str(x.tolist()).split())[:120]}" for x in answers)
     return Result(case, outcome, "" if outcome is Outcome.EXACT else "; ".join(said))
 
@@ -411,43 +391,32 @@ def export(
     target = Path(folder)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ArgumentError(f"{str(target)!r} is not an empty folder", remedy="name a folder that does not exist yet")
-    target.parent.mkdir(parents=True, exist_ok=True)
+    if next(cases(selection, seed), None) is None:
+        raise ArgumentError("no case matches", remedy="drop a filter")
     # Beside the target, so that the finished folder only has to change its name.
-    with _scratch(target) as scratch:
-        draft = Path(scratch, "suite")
+    draft = target.parent / f".{target.name}-{secrets.token_hex(4)}"
+    for kind in ("result", "refusal"):
+        (draft / kind).mkdir(parents=True)
+    try:
         entries = []
-        for kind in ("result", "refusal"):
-            (draft / kind).mkdir(parents=True)
         for case in cases(selection, seed):
             progress(case)
             entries.append(_write(case, draft))
-        if not entries:
-            raise ArgumentError("no case matches", remedy="drop a filter")
         manifest = {"suite": "extremum", "version": __version__, "seed": seed, "cases": entries}
         (draft / "manifest.json").write_bytes(json.dumps(manifest, indent=1).encode() + b"\n")
         size = sum(path.stat().st_size for path in draft.rglob("*") if path.is_file())
         if target.exists():
             target.rmdir()
         draft.rename(target)
+    except BaseException:
+        # To remove thousands of files takes seconds: a process does it that outlives this one.
+        remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
+        command, null = [sys.executable, "-I", "-S", "-c", remover, str(draft)], subprocess.DEVNULL
+        # Nobody waits for it, and an exit code makes that no reason to warn.
+        subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null).returncode = 0
+        raise
     refusals = sum(entry["expected"] == "refusal" for entry in entries)
     return Exported(target, len(entries) - refusals, refusals, size)
-
-
-@contextlib.contextmanager
-def _scratch(target: Path) -> Iterator[str]:
-    """Give a folder beside the target, which is removed after the block."""
-    with tempfile.TemporaryDirectory(
-        prefix=f".{target.name}-", dir=target.parent, ignore_cleanup_errors=True
-    ) as scratch:
-        try:
-            yield scratch
-        except KeyboardInterrupt:
-            # To remove thousands of files takes seconds: a process does it that outlives this one.
-            remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
-            command, null = [sys.executable, "-I", "-S", "-c", remover, scratch], subprocess.DEVNULL
-            # Nobody waits for it, and an exit code makes that no reason to warn.
-            subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null).returncode = 0
-            raise
 
 
 def _write(case: Case, draft: Path) -> dict[str, Any]:

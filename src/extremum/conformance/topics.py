@@ -7,14 +7,15 @@ topic by the order in which it draws them, so that a new question comes last.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from extremum.runtimes.runtime import Array
+from extremum.runtimes.runtime import Question as Asked
 from extremum.spec import AttributeRange, Family, OperatorVersion
 
 _KINDS = ("arg", "arg", "hardmax", "elementwise", "elementwise", "reduction", "reduction", "top")
@@ -49,14 +50,14 @@ class Placement(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One node with its inputs, before it has a model and an expected answer."""
+class Question(Asked):
+    """One node with its inputs, before it has a model and an expected answer.
+
+    The attributes are those of the node, or inputs where its version takes them as inputs.
+    """
 
     # A few words with underscores, unique within the topic, version and element type.
     title: str
-    inputs: tuple[Array, ...]
-    # Attributes of the node, or inputs where its version takes them as inputs.
-    attributes: Mapping[str, object] = field(default_factory=dict)
     # What the specification says, in a few words.
     says: str = ""
     # What the specification leaves open, so that runtimes may rightly differ; empty where it says everything.
@@ -113,7 +114,7 @@ class Subject:
             axis, shape = attributes.get("axis", -1), inputs[0].shape
             assert isinstance(axis, int)
             attributes.setdefault("k", shape[axis] if -len(shape) <= axis < len(shape) else 1)
-        return Question(title, inputs, attributes, says, leaves_open)
+        return Question(self.version, attributes, inputs, title, says, leaves_open)
 
     def pair(self, title: str, *shape: int) -> Question:
         """Return the question for the extremum of two operands."""
@@ -148,10 +149,9 @@ def _plain(s: Subject) -> Iterator[Question]:
     """Ask for the extremum along each axis, and of two operands: ordinary elements, no two equal."""
     if s.elementwise:
         two = s.pair("two", 2, 3, 4)
-        yield two
-        yield s.ask("one", two.inputs[0], says=f"{s.says}, which is the only one")
-        return
-    yield from (s.ask(f"axis_{axis}", s.distinct(3, 4, 5), axis=axis, says=s.says) for axis in range(3))
+        yield from (two, s.ask("one", two.inputs[0], says=f"{s.says}, which is the only one"))
+    else:
+        yield from (s.ask(f"axis_{axis}", s.distinct(3, 4, 5), axis=axis, says=s.says) for axis in range(3))
 
 
 @_topic(lambda s: not s.elementwise)
@@ -173,18 +173,14 @@ def _lengths(s: Subject) -> Iterator[Question]:
     peak, squares, long = 1 if s.smallest else 3, (2, 17, 33), 1000
     if s.elementwise:
         for length in (*squares, long):
-            x = s.array(np.full(length, 2))
-            y = x.copy()
-            y[-1] = s.array(peak)
-            yield s.ask(f"length_{length}", x, y, says=s.says)
+            yield s.ask(f"length_{length}", s.array([2] * length), s.array([2] * (length - 1) + [peak]), says=s.says)
         return
     for length in squares:
         square = np.full((length, length), 2)
         np.fill_diagonal(square, peak)
         for axis in (1,) if s.version.coerced else (0, 1):
             yield s.ask(f"square_{length}_axis_{axis}", s.array(square), axis=axis, says=s.says)
-    row = np.full((1, long), 2)
-    row[0, long - 2] = peak
+    row = np.array([[2] * (long - 2) + [peak, 2]])
     yield s.ask(f"row_{long}", s.array(row), axis=1, says=s.says)
     yield s.ask(f"column_{long}", s.array(np.tile(row.T, (1, 3))), axis=0, says=s.says)
 
