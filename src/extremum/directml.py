@@ -1119,13 +1119,13 @@ def lower(
     ('DML_ARGMAX', 'FLOAT32[8, 3]', (1,))
     """
     with required_by("extremum.directml.lower"):
-        from extremum.graph.load import load
+        from extremum.graph.load import Model
         from extremum.graph.sites import inlined_sites
         from extremum.graph.types import array, name_dimensions, skeleton
 
     feature_level = feature_level_of(feature_level)
-    loaded = load(model)
-    sized = skeleton(loaded)
+    whole = Model(model).whole
+    sized = skeleton(whole)
     name_dimensions(sized.graph)
     _set_sizes(sized.graph, sizes or {})
     lowered, refusals = list[LoweredNode](), list[ExtremumError]()
@@ -1140,8 +1140,8 @@ def lower(
         except ExtremumError as error:
             refusals.append(type(error)(error.reason, where=site.place, given=error.given, remedy=error.remedy))
     read = {name for node in lowered for step in node.steps for name in step.inputs}
-    tensors = {tensor.name: tensor for tensor in loaded.graph.initializer}
-    for node in loaded.graph.node:
+    tensors = {tensor.name: tensor for tensor in whole.graph.initializer}
+    for node in whole.graph.node:
         if node.op_type == "Constant" and node.output:
             tensors.update((node.output[0], each.t) for each in node.attribute if each.name == "value")
     constants = {name: array(tensor) for name, tensor in tensors.items() if name in read}

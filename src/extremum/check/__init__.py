@@ -93,7 +93,7 @@ def check(
         # A function with calls of several types is checked with each of them.
         findings: dict[Finding, None] = {}
         places = set[str]()
-        for site in sites(load(model, weights=False)):
+        for site in sites(load(model)):
             if "" not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
                 notes.append(f"{site.node.op_type} at {site.place} has no version: its domain is not imported")
             if site.schema is None:

@@ -86,7 +86,7 @@ def fix(
     ['Cast', 'ArgMax']
     """
     with opened(target) as runtime:
-        return _fixed(load(model, weights=False), runtime, raise_opset, whole=whole)
+        return _fixed(load(model), runtime, raise_opset, whole=whole)
 
 
 def _fixed(original: onnx.ModelProto, target: Target, raise_opset: int | None, *, whole: bool) -> Fixed:

@@ -251,33 +251,25 @@ class Entry:
     """A node of the model, and its place in the input of inference."""
 
     node: onnx.NodeProto
-    # None if inference does not get it.
-    position: int | None = None
-    # The graphs it holds, by attribute.
-    graphs: list[tuple[str, Body]] = field(default_factory=list)
-    # The nodes of the function it calls.
-    call: Body | None = None
+    position: int | None = None  # None if inference does not get it
+    graphs: list[tuple[str, Body]] = field(default_factory=list)  # those it holds, by attribute
+    call: Body | None = None  # the nodes of the function it calls
 
 
 @dataclass(slots=True)
 class Body:
     """A graph, or the nodes of a function at one call."""
 
-    # Where it is in the model, such as ``graph.node[2].then_branch``.
-    path: str
-    # The version of each domain that it imports.
-    opsets: Mapping[str, int]
-    # The graph in the input of inference, and what is known of its values, by name.
-    graph: onnx.GraphProto
-    kinds: MutableMapping[str, str | None] = field(default_factory=dict)
+    path: str  # in the model, such as ``graph.node[2].then_branch``
+    opsets: Mapping[str, int]  # the version of each domain that it imports
+    graph: onnx.GraphProto  # in the input of inference
+    kinds: MutableMapping[str, str | None] = field(default_factory=dict)  # of the values of ``graph``, by name
     # What its values are called there: inputs and outputs of a function as by the caller, the rest with a prefix of the
     # call; None: as in the model.
     names: dict[str, str] | None = None
     prefix: str = ""
-    # What the call gives the function.
-    attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)
-    # The outputs of ``graph``, by name.
-    outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)
+    attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)  # what the call gives the function
+    outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)  # those of ``graph``, by name
     # What the model declares of values that nodes give, by the names of the model.
     declared_types: dict[str, onnx.TypeProto] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)

@@ -100,24 +100,23 @@ def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
                     raise ModelError(f"a type of the model is more than {_DEEPEST_TYPE} types inside each other")
             case onnx.TensorShapeProto.Dimension() if part.dim_value < 0:
                 negative.append(part)
-        for name, is_text, is_repeated in _fields(part.DESCRIPTOR):
+        for name, is_repeated in _fields(part.DESCRIPTOR):
             held = getattr(part, name)
-            for index, each in enumerate(held if is_repeated else [held] if is_text or part.HasField(name) else []):
-                if is_text and not isinstance(each, bytes):
-                    continue
+            for index, each in enumerate(held if is_repeated else [held] if part.HasField(name) else []):
                 where = f"{place}{name}[{index}]" if is_repeated else f"{place}{name}"
-                if is_text:
+                if isinstance(each, bytes):
                     raise ModelError("a name of the model is no UTF-8", where=where, given=repr(each[:80]))
-                stack.append((each, f"{where}.", graphs, types))
+                if not isinstance(each, str):
+                    stack.append((each, f"{where}.", graphs, types))
     return negative
 
 
 @functools.cache
-def _fields(message: Descriptor) -> list[tuple[str, bool, bool]]:
-    """Return the fields that hold text or messages: the name, whether it is text, whether it is repeated."""
+def _fields(message: Descriptor) -> list[tuple[str, bool]]:
+    """Return the fields that hold text or messages: the name, and whether it is repeated."""
     # A doc_string is for people: it may be written as they like, and nothing is looked up by it.
     return [
-        (field.name, field.type == FieldDescriptor.TYPE_STRING, field.is_repeated)
+        (field.name, field.is_repeated)
         for field in message.fields
         if field.type in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE) and field.name != "doc_string"
     ]
@@ -181,36 +180,30 @@ def external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 def require_inside(model: onnx.ModelProto, folder: str | os.PathLike[str]) -> bool:
     """Refuse content that is outside a folder or in no regular file; return whether any is in other files."""
     tensors = list(external(model))
-    checked = set[str]()
     for tensor in tensors:
         path = _path(tensor, Path(folder))
-        if folder and (location := _entry(tensor, "location")) not in checked:
-            checked.add(location)
-            try:
-                # onnxruntime 1.21 opens a pipe or a device, and waits for ever. Whoever reads a missing file says so.
-                with contextlib.suppress(FileNotFoundError):
+        try:
+            # onnxruntime 1.21 opens a pipe or a device, and waits for ever. Whoever reads a missing file says so.
+            with contextlib.suppress(FileNotFoundError):
+                if folder:
                     open_file(path).close()
-            except (OSError, ExtremumError) as error:
-                raise _unreadable(tensor, error) from None
+        except (OSError, ExtremumError) as error:
+            raise _unreadable(tensor, error) from None
     return bool(tensors)
 
 
 def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float = math.inf) -> None:
     """Read the content of tensors that have it in other files; of larger ones check that it is there."""
-    # Most models keep all tensors in one file.
-    paths = dict[str, Path]()
     for tensor in external(model):
         if folder is None:
             reason = f"the content of tensor {tensor.name!r} is in another file, and the model came without a folder"
             raise ModelError(reason, remedy="give the file of the model")
         try:
-            location = _entry(tensor, "location")
-            if location not in paths:
-                paths[location] = _path(tensor, folder)
-            needed, offset, length = _size(tensor), _number(tensor, "offset") or 0, _number(tensor, "length")
+            path, needed = _path(tensor, folder), _size(tensor)
+            offset, length = _number(tensor, "offset") or 0, _number(tensor, "length")
             if length not in (None, needed):
                 raise wrong_tensor(tensor.name, f"{length} bytes where its type and shape take {needed}")
-            with open_file(paths[location]) as file:
+            with open_file(path) as file:
                 size = file.seek(0, os.SEEK_END)
                 if offset + needed > size:
                     raise wrong_tensor(tensor.name, f"{needed} bytes from {offset} on, of a file of {size}")
@@ -274,15 +267,8 @@ Source = onnx.ModelProto | bytes | str | os.PathLike[str]
 """A model, its serialised form, or the file that holds it."""
 
 
-def load(model: Source, *, weights: bool = True) -> onnx.ModelProto:
-    """Return a model with its weights and without negative sizes; a ModelProto that has such sizes is copied."""
-    proto = _read(model)
-    if weights:
-        read_external(proto, _folder(model))
-    return proto
-
-
-def _read(model: Source) -> onnx.ModelProto:
+def load(model: Source) -> onnx.ModelProto:
+    """Return a model without negative sizes and the weights in other files; a ModelProto with such sizes is copied."""
     if isinstance(model, onnx.ModelProto):
         proto, source = model, "the ModelProto holds"
     else:
@@ -301,10 +287,6 @@ def _read(model: Source) -> onnx.ModelProto:
     for size in negative:
         size.ClearField("dim_value")
     return proto
-
-
-def _folder(model: Source) -> Path | None:
-    return None if isinstance(model, onnx.ModelProto | bytes) else Path(model).absolute().parent
 
 
 def with_dense(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -327,15 +309,13 @@ class Model:
     """A model with its weights, which are held once."""
 
     def __init__(self, model: Source) -> None:
-        self.proto = _read(model)
-        # The large weights that are no longer in ``proto``, by name.
-        self.weights: dict[str, bytes] = {}
-        # The folder of its other files, if it has any.
-        self.folder: str | None = None
+        self.proto = load(model)
+        self.weights: dict[str, bytes] = {}  # the large ones that are no longer in ``proto``, by name
+        self.folder: str | None = None  # that of its other files, if it has any
         # What the caller holds anyway costs nothing to keep.
         self._given = self.proto if isinstance(model, onnx.ModelProto) else None
         if any(True for _ in external(self.proto)):
-            folder = _folder(model)
+            folder = None if isinstance(model, onnx.ModelProto | bytes) else Path(model).absolute().parent
             read_external(self.proto, folder, at_most=LARGE)
             self.folder = str(folder)
 

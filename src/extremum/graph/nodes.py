@@ -88,14 +88,13 @@ def attributes_of(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[
     # A reference to an attribute that the call of the function leaves out is no statement: the default holds.
     values: dict[str, Any] = {}
     for attribute in node.attribute:
-        if attribute.ref_attr_name:
-            if attribute.ref_attr_name in of_function:
-                values[attribute.name] = of_function[attribute.ref_attr_name]
-        else:
+        if not attribute.ref_attr_name:
             # No operator of the package takes a tensor or a graph, and no message shows one.
             kind = onnx.AttributeProto.AttributeType.Name(attribute.type).lower()
             is_plain = kind.removesuffix("s") in ("int", "float", "string")
             values[attribute.name] = value(attribute) if is_plain else f"<{kind}>"
+        elif attribute.ref_attr_name in of_function:
+            values[attribute.name] = of_function[attribute.ref_attr_name]
     return values
 
 
@@ -124,12 +123,6 @@ def resolve(
         return values, infer.outputs(schema, values, types)
     except ExtremumError as error:
         raise error.with_context(given=describe(attributes, names, types)) from None
-
-
-def left_open(node: onnx.NodeProto, schema: OperatorVersion) -> dict[str, validate.Unknown]:
-    """Return the attributes without a default that refer to one of the node's function, whose value is not known."""
-    referring = (schema.attribute(each.name) for each in node.attribute if each.ref_attr_name)
-    return {each.name: validate.UNKNOWN for each in referring if each is not None and each.required}
 
 
 def describe(attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]) -> str:

@@ -30,16 +30,11 @@ class Site:
     """A node where it stands."""
 
     node: onnx.NodeProto
-    # Where it is, without its name: ``graph.node[2].then_branch.node[0]``.
-    path: str
-    # The version of each domain that is imported there.
-    opsets: Mapping[str, int]
-    # What is known of the tensors there, the node's outputs among them.
-    types: Mapping[str, TensorType]
-    # What the model declares of tensors that nodes give.
-    declared_types: Mapping[str, TensorType]
-    # Whether it calls a function of the model.
-    is_call: bool = False
+    path: str  # without its name: ``graph.node[2].then_branch.node[0]``
+    opsets: Mapping[str, int]  # the version of each domain that is imported there
+    types: Mapping[str, TensorType]  # what is known of the tensors there, the node's outputs among them
+    declared_types: Mapping[str, TensorType]  # what the model declares of tensors that nodes give
+    is_call: bool = False  # whether it calls a function of the model
     # The tensors that nodes give which stand in the same graph or function, or around it.
     results: frozenset[str] = frozenset()
 
@@ -94,7 +89,8 @@ class Site:
     @property
     def attribute_values(self) -> dict[str, Any]:
         """The attributes that the node states itself; UNKNOWN for one without a default that a call passes."""
-        return {**nodes.left_open(self.node, self.version), **self.attributes}
+        referring = (self.version.attribute(each.name) for each in self.node.attribute if each.ref_attr_name)
+        return {each.name: UNKNOWN for each in referring if each and each.required} | self.attributes
 
     @cached_property
     def values(self) -> dict[str, Any]:
@@ -106,10 +102,9 @@ class Site:
         """The value of every attribute of the version; its default if the node states none that the version takes."""
         accepted: dict[str, Value] = {}
         for each in self.version.attributes:
-            accepted[each.name] = UNKNOWN
-            for values in ({}, self.values):
-                with contextlib.suppress(SpecError):
-                    accepted[each.name] = attribute_value(self.version, each, values)
+            accepted[each.name] = UNKNOWN if each.required else each.default
+            with contextlib.suppress(SpecError):
+                accepted[each.name] = attribute_value(self.version, each, self.values)
         return accepted
 
     @property
@@ -124,10 +119,6 @@ class Site:
 
     def outputs(self) -> tuple[TensorType, ...]:
         """Return what follows of the outputs of a node of this package's."""
-        return self._outputs
-
-    @cached_property
-    def _outputs(self) -> tuple[TensorType, ...]:
         outputs = nodes.resolve(self.version, self.attribute_values, self.names, self.inputs)[1]
         output_count(self.version, len(self.node.output))
         return outputs

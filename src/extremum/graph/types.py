@@ -8,7 +8,7 @@ input's dimension that has none: that of the input and the axis, such as ``X.0``
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -57,15 +57,13 @@ def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
 def type_proto(text: str) -> onnx.TypeProto:
     """Return the declaration of a kind."""
     outer, _, inner = text[:-1].partition("(")
-    match outer:
-        case "tensor":
-            return onnx.helper.make_tensor_type_proto(_NUMBERS[inner], None)
-        case "sparse_tensor":
-            return onnx.helper.make_sparse_tensor_type_proto(_NUMBERS[inner], None)
-        case "map":
-            key, _, inner = inner.partition(",")
-            return onnx.helper.make_map_type_proto(_NUMBERS[key], type_proto(inner))
-    make = onnx.helper.make_sequence_type_proto if outer == "seq" else onnx.helper.make_optional_type_proto
+    field = "sequence" if outer == "seq" else outer
+    make: Callable[..., onnx.TypeProto] = getattr(onnx.helper, f"make_{field}_type_proto")
+    if "tensor" in outer:
+        return make(_NUMBERS[inner], None)
+    if outer == "map":
+        key, _, inner = inner.partition(",")
+        return make(_NUMBERS[key], type_proto(inner))
     return make(type_proto(inner))
 
 
@@ -236,10 +234,8 @@ class DeclaredInput:
     name: str
     # None where the model declares no element type, or no tensor (but a sequence, a map, an optional).
     dtype: np.dtype[Any] | None
-    # Sizes, and names of dimensions whose size the model leaves open; None if the rank is open.
-    shape: tuple[int | str, ...] | None
-    # Whether the model has a default for it.
-    optional: bool
+    shape: tuple[int | str, ...] | None  # with the names of open dimensions; None if the rank is open
+    optional: bool  # whether the model has a default for it
 
 
 def defaults(graph: onnx.GraphProto) -> set[str]:

@@ -173,7 +173,7 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Whic
     """
     if nodes not in get_args(Which):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
-    original = load(model, weights=False)
+    original = load(model)
     return convert_sites(original, tuple(sites(original)), nodes, in_place=original is not model)
 
 
