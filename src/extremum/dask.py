@@ -613,15 +613,14 @@ def run(
     >>> extremum.dask.run(onnx.parser.parse_model(text), x).compute().ravel()
     array([1, 0, 2])
     """
-    from extremum.backend import prepare
-    from extremum.batches import outputs
+    from extremum.backend import batch_outputs, prepare
 
     _require_chunked("run", array)
     axis = _along(array, axis)
     _require_known("run", array, set(range(array.ndim)) - {axis})
     prepared = prepare(model, threads=_most())
     content = as_it_travels(model, prepared)
-    found = outputs(prepared, array.shape, array.dtype, axis, array.chunks[axis], output)
+    found = batch_outputs(prepared, array, axis, array.chunks[axis], output)
     # One node for all chunks: a process is sent the model once.
     node = delayed(content, name=f"extremum-model-{tokenize(content)}", traverse=False)
     options = {"token": "extremum-run", "dtype": array.dtype, "meta": _meta(1, array.dtype)}

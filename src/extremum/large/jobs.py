@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 import extremum as ex
 from extremum import backend
-from extremum.batches import outputs
 from extremum.elementwise import broadcast_shape
 from extremum.errors import ArgumentError, ExecutionError, ExtremumError, InputError, ModelError, first_line
 from extremum.graph.types import declared_inputs
@@ -229,7 +228,7 @@ class _Modelled(Job):
         count = source.shape[axis]
         batch = self._batch or max(count, 1)
         batches = [min(batch, count - at) for at in range(0, count, batch)]
-        found = outputs(self._session.prepared, source.shape, source.dtype, axis, batches, output)
+        found = backend.batch_outputs(self._session.prepared, source, axis, batches, output)
         if len(found) != 1:
             names = ", ".join(each.name for each in found)
             raise ModelError(f"the model has {len(found)} outputs", remedy=f"name one with --output-name: {names}")
