@@ -21,12 +21,10 @@ from extremum.errors import ExtremumError
 from extremum.graph.inference import resolve_references
 from extremum.graph.nodes import operand_types
 from extremum.graph.sites import Site
-from extremum.runtimes import shown
+from extremum.runtimes import Feeds, shown
 from extremum.runtimes.runtime import InProcess, NoAnswerError, Outcome, Question, Subprocess, compare
 from extremum.spec import Family
 from extremum.tensors import Shape, TensorType
-
-Inputs = Mapping[str, NDArray[Any]]
 
 # Enough for ties at both ends and in the middle. No rewrite depends on a size.
 _LARGEST_SIZE = 7
@@ -60,7 +58,7 @@ def refusals(question: Callable[..., object], *arguments: object) -> Iterator[Ex
         yield error
 
 
-def samples(site: Site) -> Iterator[Inputs]:
+def samples(site: Site) -> Iterator[Feeds]:
     """Yield inputs for a node, by name."""
     return _draw_samples(_sample_types(site), Kind)
 
@@ -85,7 +83,7 @@ def _sample_types(site: Site) -> dict[str, TensorType]:
     return types
 
 
-def _draw_samples(types: Mapping[str, TensorType], kinds: Iterable[Kind]) -> Iterator[Inputs]:
+def _draw_samples(types: Mapping[str, TensorType], kinds: Iterable[Kind]) -> Iterator[Feeds]:
     is_wide = any(each.values is None and each.element in ("int64", "uint64") for each in types.values())
     for seed, kind in enumerate(Kind):
         if kind in kinds and (is_wide or kind is not Kind.HALVES):
@@ -183,39 +181,34 @@ class AskedRuntime:
         types = {names[name]: each for name, each in _sample_types(site).items()}
         key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(types.items()), tuple(kinds)
         if key not in self._evidence:
-            self._evidence[key] = list(self._differences(site, node, types, kinds))
+            evidence: list[_Evidence] = []
+            for sample in _draw_samples(types, kinds):
+                outcome = self._answer(site, node, sample)[0]
+                if outcome is Outcome.EXACT or any(outcome is each[0] for each in evidence):
+                    continue
+                small = _shrink(sample, lambda fewer, of=outcome: self._answer(site, node, fewer)[0] is of)  # type: ignore[misc]
+                outcome, why, answers = self._answer(site, node, small)
+                evidence.append((outcome, why, [_array(x) for x in small.values()], answers))
+                if why:
+                    # A runtime that does not answer one sample is spared the others.
+                    break
+            self._evidence[key] = evidence
         attributes = ", ".join(f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in stated.attribute)
         called = f"{stated.op_type}{f' <{attributes}>' if attributes else ''} ({', '.join(stated.input)})"
         text = f"{called}, opset {site.opsets['']}"
         for outcome, why, arrays, answers in self._evidence[key]:
             yield outcome, why, "; ".join([text, *map(" = ".join, zip(names, arrays, strict=True)), *answers])
 
-    def _differences(
-        self, site: Site, node: onnx.NodeProto, types: Mapping[str, TensorType], kinds: Iterable[Kind]
-    ) -> Iterator[_Evidence]:
-        seen = {Outcome.EXACT}
-        for inputs in _draw_samples(types, kinds):
-            outcome = self._answer(site, node, inputs)[0]
-            if outcome in seen:
-                continue
-            seen.add(outcome)
-            small = _shrink(inputs, lambda fewer, of=outcome: self._answer(site, node, fewer)[0] is of)  # type: ignore[misc]
-            outcome, why, answers = self._answer(site, node, small)
-            yield outcome, why, [_array(x) for x in small.values()], answers
-            if why:
-                # A runtime that does not answer one sample is spared the others.
-                return
-
-    def _answer(self, site: Site, node: onnx.NodeProto, inputs: Inputs) -> tuple[Outcome, str, list[str]]:
+    def _answer(self, site: Site, node: onnx.NodeProto, inputs: Feeds) -> tuple[Outcome, str, list[str]]:
         """Return the class of an answer, why there is none, and the expected answer beside the one that came."""
         try:
             expected = expected_outputs(node, inputs, site.opsets[""])
         except ExtremumError:
             # Fewer elements than a selection takes show nothing.
             return Outcome.EXACT, "", []
-        values = [_value(name, x) for name, x in zip(node.output, expected, strict=True)]
         try:
-            outputs = self.watched.ask(model_of([node], site.opsets[""], inputs, *values), inputs)
+            question = model_of([node], site.opsets[""], inputs, dict(zip(node.output, expected, strict=True)))
+            outputs = self.watched.ask(question, inputs)
         except NoAnswerError as error:
             return error.outcome, str(error), []
         outcome, answered = Outcome.WRONG, f"{len(outputs)} outputs"
@@ -227,16 +220,17 @@ class AskedRuntime:
         return outcome, "", [f"expected {'; '.join(map(_array, expected))}", f"answered {answered}"]
 
 
-def expected_outputs(node: onnx.NodeProto, inputs: Inputs, opset: int) -> list[NDArray[Any]]:
+def expected_outputs(node: onnx.NodeProto, inputs: Feeds, opset: int) -> list[NDArray[Any]]:
     """Return the answer of this package."""
     # NaN and infinities among the samples are no reason to warn.
     with np.errstate(all="ignore"):
         return list(map(np.asarray, backend.run_node(node, inputs, opset_version=opset)))
 
 
-def model_of(nodes: list[onnx.NodeProto], opset: int, inputs: Inputs, *outputs: onnx.ValueInfoProto) -> onnx.ModelProto:
+def model_of(nodes: list[onnx.NodeProto], opset: int, inputs: Feeds, outputs: Feeds) -> onnx.ModelProto:
     """Return a model of nodes."""
-    graph = onnx.helper.make_graph(nodes, "question", [_value(name, x) for name, x in inputs.items()], outputs)
+    given, results = (list(map(_value, each, each.values())) for each in (inputs, outputs))
+    graph = onnx.helper.make_graph(nodes, "question", given, results)
     imports = [onnx.helper.make_opsetid("", opset)]
     version = max(onnx.helper.find_min_ir_version_for(imports, ignore_unknown=True), 3)
     return onnx.helper.make_model(graph, opset_imports=imports, ir_version=version)
@@ -246,7 +240,7 @@ def _value(name: str, x: NDArray[Any]) -> onnx.ValueInfoProto:
     return onnx.helper.make_tensor_value_info(name, dtypes.from_name(x.dtype.name).onnx_number, x.shape)
 
 
-def _shrink(inputs: Inputs, differs: Callable[[Inputs], bool]) -> Inputs:
+def _shrink(inputs: Feeds, differs: Callable[[Feeds], bool]) -> Feeds:
     """Return the fewest elements that still differ: along each axis one, or all that matter."""
     for axis in range(-1, -1 - max(x.ndim for x in inputs.values()), -1):
         size = max(x.shape[axis] for x in inputs.values() if x.ndim >= -axis)
@@ -264,7 +258,7 @@ def _shrink(inputs: Inputs, differs: Callable[[Inputs], bool]) -> Inputs:
     return inputs
 
 
-def _take(inputs: Inputs, axis: int, places: list[int]) -> Inputs:
+def _take(inputs: Feeds, axis: int, places: list[int]) -> Feeds:
     # An array with one element along the axis is broadcast.
     return {name: x if x.ndim < -axis or x.shape[axis] == 1 else np.take(x, places, axis) for name, x in inputs.items()}
 

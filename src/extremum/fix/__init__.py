@@ -26,8 +26,8 @@ from extremum.errors import ArgumentError, ExtremumError, InputError, ModelError
 with required_by("extremum.fix"):
     import onnx
 
-from extremum import backend, check, dtypes, runtimes, validate
-from extremum.check.question import AskedRuntime, Inputs, Kind, draw, expected_outputs, model_of, refusals, samples
+from extremum import backend, check, runtimes, validate
+from extremum.check.question import AskedRuntime, Kind, draw, expected_outputs, model_of, refusals, samples
 from extremum.check.rules import Targets
 from extremum.directml import FeatureLevel, create_operator, steps
 from extremum.fix.rewrites import REWRITES, Fragment, find
@@ -37,7 +37,7 @@ from extremum.graph.load import external, load
 from extremum.graph.sites import Site, sites
 from extremum.graph.types import declared_inputs, require_array
 from extremum.printable import printable
-from extremum.runtimes import Runtime, shown
+from extremum.runtimes import Feeds, Runtime, shown
 from extremum.runtimes.runtime import Subprocess, ended
 from extremum.spec import OPERATORS, Family, OperatorVersion
 from extremum.tensors import TensorType
@@ -85,44 +85,41 @@ def fix(
     >>> [node.op_type for node in fixed.model.graph.node]
     ['Cast', 'ArgMax']
     """
-    with opened(target) as runtime:
-        return _fixed(load(model), runtime, raise_opset, whole=whole)
-
-
-def _fixed(original: onnx.ModelProto, target: Target, raise_opset: int | None, *, whole: bool) -> Fixed:
-    family = _family(original)
-    findings: dict[str, _Finding] = {}
-    for site in family:
-        finding = _finding(site, target)
-        # A node of a function may have a finding for each of several types; a refusal counts first.
-        if finding is not None and (site.path not in findings or finding[0] == target.refuses):
-            findings[site.path] = finding
-    refused = [(site, findings[site.path][0]) for site in family if site.path in findings]
-    needs_later = raise_opset is not None and any(_needs_later(site, code, raise_opset) for site, code in refused)
-    source = convert(original, raise_opset) if raise_opset is not None and needs_later else original
-    changes, refusals, differences = _changes(family, source, findings, target)
-    notes = [
-        f"an element type at {site.place} is not known, so {target.name} was not asked about it"
-        for site in family
-        if any(tensor.element is None for tensor in site.operands)
-    ]
-    changed = {change.path for change in changes}
-    notes += (
-        f"{site.place}: {error.reason}; no rewrite is exact, so it stays (extremum explain EX103)"
-        for site in family
-        if target.differs == "EX108" and site.schema is not None and site.path not in changed
-        for error in check.find("EX103").look(site, site.schema, target.asked)
-    )
-    if refusals or not changes:
-        return Fixed(original, target.name, (), refusals, differences, tuple(notes))
-    fixed = splice(source, {change.path: change.after for change in changes})
-    if not whole:
-        notes.append("compared node by node, not as a whole, as requested")
-    elif has_external_data(original):
-        notes.append("compared node by node, not as a whole: its weights are kept beside the model")
-    else:
-        notes += verify_model(original, fixed, target, differs=bool(differences))
-    return Fixed(fixed, target.name, changes, (), differences, tuple(notes))
+    with opened(target) as aim:
+        original = load(model)
+        family = [site for site in sites(original) if site.schema is not None]
+        findings: dict[str, _Finding] = {}
+        for site in family:
+            finding = _finding(site, aim)
+            # A node of a function may have a finding for each of several types; a refusal counts first.
+            if finding is not None and (site.path not in findings or finding[0] == aim.refuses):
+                findings[site.path] = finding
+        found = [(site, findings[site.path][0]) for site in family if site.path in findings]
+        needs_later = raise_opset is not None and any(_needs_later(*each, raise_opset) for each in found)
+        source = convert(original, raise_opset) if raise_opset is not None and needs_later else original
+        changes, refusals, differences = _changes(family, source, findings, aim)
+        notes = [
+            f"an element type at {site.place} is not known, so {aim.name} was not asked about it"
+            for site in family
+            if any(tensor.element is None for tensor in site.operands)
+        ]
+        changed = {change.path for change in changes}
+        notes += (
+            f"{site.place}: {error.reason}; no rewrite is exact, so it stays (extremum explain EX103)"
+            for site in family
+            if aim.differs == "EX108" and site.path not in changed
+            for error in check.find("EX103").look(site, site.version, aim.targets)
+        )
+        if refusals or not changes:
+            return Fixed(original, aim.name, (), refusals, differences, tuple(notes))
+        fixed = splice(source, {change.path: change.after for change in changes})
+        if not whole:
+            notes.append("compared node by node, not as a whole, as requested")
+        elif has_external_data(original):
+            notes.append("compared node by node, not as a whole: its weights are kept beside the model")
+        else:
+            notes += verify_model(original, fixed, aim, differs=bool(differences))
+        return Fixed(fixed, aim.name, changes, (), differences, tuple(notes))
 
 
 _Finding = tuple[str, ExtremumError]
@@ -131,12 +128,11 @@ _Finding = tuple[str, ExtremumError]
 
 def _finding(site: Site, target: Target) -> _Finding | None:
     """Return why a node needs a rewrite, or None if the target runs it and gives the right answer."""
-    assert site.schema is not None
     # Every target refuses a node that breaks its promise.
     for error in refusals(site.outputs):
         return target.refuses, error
     for code in filter(None, (target.refuses, target.differs)):
-        for error in check.find(code).look(site, site.schema, target.asked):
+        for error in check.find(code).look(site, site.version, target.targets):
             return code, error
     return None
 
@@ -148,12 +144,11 @@ def _changes(
 
     ``family`` has the nodes of the original; ``source`` is at a later opset, if that is converted to one.
     """
-    now = _family(source)
+    now = [site for site in sites(source) if site.schema is not None]
     if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
-    names = {value.name for value in source.graph.input}
-    for _, _, node in nodes.everywhere(source):
-        names.update((node.name, *node.input, *node.output))
+    names = {name for _, _, node in nodes.everywhere(source) for name in (node.name, *node.input, *node.output)}
+    names.update(value.name for value in source.graph.input)
     elements: dict[str, set[str | None]] = {}
     for site in family:
         elements.setdefault(site.path, set()).update(tensor.element for tensor in site.operands)
@@ -179,39 +174,32 @@ def _changes(
     return tuple(kept), tuple(refused.values()), tuple(different.values())
 
 
-def _family(model: onnx.ModelProto) -> list[Site]:
-    return [site for site in sites(model) if site.schema is not None]
-
-
 def _needs_later(site: Site, code: str, most: int) -> bool:
     """Return whether a later opset helps a node, up to some opset."""
-    assert site.schema is not None
-    rewrite, taker = find(site.schema.family, site.element, code), _taker(site)
+    rewrite, taker = find(site.version.family, site.element, code), _taker(site)
     return (rewrite is not None and rewrite.since > site.opsets[""]) or (taker is not None and taker.since <= most)
 
 
 def _taker(site: Site) -> OperatorVersion | None:
     """Return the first later version that takes a node which breaks the promise of its own, if there is one."""
-    assert site.schema is not None
     if not any(refusals(site.outputs)):
         return None
-    later = (each for each in OPERATORS[site.schema.domain, site.schema.name] if each.since > site.schema.since)
+    own = site.version
+    later = (each for each in OPERATORS[own.domain, own.name] if each.since > own.since)
     operands = site.attributes, site.names, site.inputs
     return next((each for each in later if not any(refusals(nodes.resolve, each, *operands))), None)
 
 
 def _require_same_meaning(before: Site, site: Site) -> None:
     """Refuse a node that means something else at the opset to which the model is raised."""
-    assert before.schema is not None
-    assert site.schema is not None
-    if before.schema.coerced == site.schema.coerced:
+    if before.version.coerced == site.version.coerced:
         return
     rank = before.inputs[0].rank if before.inputs else None
-    versions = () if rank is None else (before.schema, site.schema)
+    versions = () if rank is None else (before.version, site.version)
     axes = {validate.axes(each, validate.attributes(each, before.attributes), rank or 0) for each in versions}
     if len(axes) != 1:
-        reason = f"{before.schema} and {site.schema} mean different things here"
-        raise SpecError(reason, remedy=f"allow opset {site.schema.since - 1} with raise_opset, if it suffices")
+        reason = f"{before.version} and {site.version} mean different things here"
+        raise SpecError(reason, remedy=f"allow opset {site.version.since - 1} with raise_opset, if it suffices")
 
 
 def _change(before: Site, site: Site, names: Collection[str], target: Target, code: str) -> Change:
@@ -225,27 +213,26 @@ def _change(before: Site, site: Site, names: Collection[str], target: Target, co
     # If its own version does not take the node, the later version defines what it computes.
     source = before if taker is None else site
     source.outputs()
-    assert source.schema is not None
-    element = str(before.element)
+    version, element = source.version, str(before.element)
     if source is site:
         finding = _finding(site, target)
         if finding is None:
-            title = f"as {site.schema}"
-            return Change(before.place, site.path, str(before.schema), element, title, before.node, (site.node,))
+            title = f"as {version}"
+            return Change(before.place, site.path, str(before.version), element, title, before.node, (site.node,))
         code, _ = finding
-    rewrite = find(source.schema.family, source.element, code)
+    rewrite = find(version.family, source.element, code)
     if rewrite is None:
-        raise SpecError(f"{target.name} takes no exact replacement of {source.schema} of {element}")
+        raise SpecError(f"{target.name} takes no exact replacement of {version} of {element}")
     if opset < rewrite.since:
         remedy = f"allow opset {rewrite.since} with raise_opset, if the whole model may be raised"
-        raise SpecError(f"{source.schema} of {element} can be rewritten from opset {rewrite.since} on", remedy=remedy)
+        raise SpecError(f"{version} of {element} can be rewritten from opset {rewrite.since} on", remedy=remedy)
     prefix = f"{site.node.output[0]}/"
     while any(name.startswith(prefix) for name in names):
         prefix += "/"
     fragment = Fragment(site, opset, prefix)
     rewrite.build(fragment)
     after = tuple(fragment.finish())
-    change = Change(before.place, site.path, str(before.schema), element, rewrite.title, before.node, after)
+    change = Change(before.place, site.path, str(before.version), element, rewrite.title, before.node, after)
     verify_node(source, change, opset, target)
     return change
 
@@ -348,15 +335,12 @@ def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.Node
     copy = deepcopy(model)
 
     def rebuild(body: onnx.GraphProto | onnx.FunctionProto, prefix: str) -> None:
-        result: list[onnx.NodeProto] = []
-        for index, node in enumerate(body.node):
+        before = list(map(deepcopy, body.node))
+        del body.node[:]
+        for index, node in enumerate(before):
             for name, graph in nodes.subgraphs(node):
                 rebuild(graph, nodes.path(prefix, index, name))
-            result.extend(replacements.get(nodes.path(prefix, index), [node]))
-        if any(path.rpartition(".")[0] == prefix for path in replacements):
-            copies = list(map(deepcopy, result))
-            del body.node[:]
-            body.node.extend(copies)
+            body.node.extend(replacements.get(nodes.path(prefix, index), [node]))
 
     for _, prefix, body in nodes.bodies(copy):
         rebuild(body, prefix)
@@ -414,30 +398,23 @@ def _with_domains(model: onnx.ModelProto, rename: Callable[[str], str]) -> onnx.
     return copy
 
 
-# The kinds of samples without NaN and infinities, which other nodes of a model may not support.
-_PLAIN = (Kind.RANDOM, Kind.TIES)
-
-
 @dataclass(frozen=True)
 class Target:
     """A runtime without any operator of this package, or DirectML at a feature level."""
 
-    # As a message says it.
     name: str
     # The rule that finds what it refuses, and the one that finds what it answers differently, if there is one.
     refuses: str
     differs: str | None
     # What these rules ask.
-    asked: Targets
+    targets: Targets
     # What loads a whole model; without one :mod:`extremum.directml` runs the operators that DirectML has.
     runtime: Runtime | None = None
 
-    def run(self, body: list[onnx.NodeProto], opset: int, inputs: Inputs, outputs: Mapping[str, str]) -> Sequence[Any]:
-        """Run nodes that give outputs of some element types."""
+    def run(self, body: list[onnx.NodeProto], opset: int, inputs: Feeds, outputs: Feeds) -> Sequence[Any]:
+        """Run nodes whose outputs have the types of some arrays."""
         if self.runtime is not None:
-            numbers = {name: dtypes.from_name(element).onnx_number for name, element in outputs.items()}
-            results = [onnx.helper.make_tensor_value_info(name, number, None) for name, number in numbers.items()]
-            return self.runtime.load(model_of(body, opset, inputs, *results))(inputs)
+            return self.runtime.load(model_of(body, opset, inputs, outputs))(inputs)
         values: dict[str, NDArray[Any]] = dict(inputs)
         for node in body:
             schema = nodes.version(node, {"": opset})
@@ -449,9 +426,9 @@ class Target:
             values.update(zip(node.output, answers, strict=True))
         return [values[name] for name in outputs]
 
-    def _dispatch(self, schema: OperatorVersion, node: onnx.NodeProto, inputs: Inputs, result: Any) -> Any:
+    def _dispatch(self, schema: OperatorVersion, node: onnx.NodeProto, inputs: Feeds, result: Any) -> Any:
         """Compute the output of a node by DirectML's operators, and return it."""
-        level = self.asked.feature_level
+        level = self.targets.feature_level
         assert level is not None
         types = nodes.operand_types(schema, list(inputs.values()))
         attributes = validate.attributes(schema, nodes.attributes_of(node, {}), types)
@@ -499,12 +476,11 @@ def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
     """Compare the answers of a node here with those of its replacement in the target."""
     # Attributes that the call of a function gives have their defaults.
     node, *body = (resolve_references(each, {}) for each in (site.node, *change.after))
-    outputs = {name: str(each.element) for name, each in zip(node.output, site.outputs(), strict=True)}
     for inputs in samples(site):
         try:
             expected = expected_outputs(node, inputs, site.opsets[""])
             with np.errstate(all="ignore"):
-                answers = target.run(body, opset, inputs, outputs)
+                answers = target.run(body, opset, inputs, dict(zip(node.output, expected, strict=True)))
         except Exception as error:
             # A target may raise anything.
             reason = f"{target.name} does not run the replacement of {change.operator}"
@@ -521,7 +497,7 @@ def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Targ
         try:
             run = target.runtime.load(fixed)
         except Exception as error:
-            refusal = _refused("load", error, target)
+            refusal = ModelError(f"{target.name} does not load the fixed model", given=first_line(error))
             # The model may need a library of another package.
             own = {function.domain for function in original.functions} | {"", "ai.onnx", "ai.onnx.ml"}
             if all(site.node.domain in own for site in sites(original)):
@@ -529,7 +505,8 @@ def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Targ
             return [f"compared node by node, not as a whole: {refusal.one_line()}"]
     try:
         before = backend.prepare(original)
-        batch = [_inputs(original, kind) for kind in _PLAIN]
+        # Without NaN and infinities, which other nodes of a model may not support.
+        batch = [_inputs(original, kind) for kind in (Kind.RANDOM, Kind.TIES)]
         expected = [before.run(inputs) for inputs in batch]
     except ExtremumError as error:
         return [f"compared node by node, not as a whole: {error.one_line()}"]
@@ -541,16 +518,12 @@ def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Targ
     try:
         answers = [run(inputs) for inputs in batch]
     except Exception as error:
-        raise _refused("run", error, target) from error
+        raise ModelError(f"{target.name} does not run the fixed model", given=first_line(error)) from error
     if differs or all(map(same_bits, answers, expected)):
         return []
     if all(site.schema is not None for site in sites(original)):
         raise ModelError(f"the fixed model gives other answers in {target.name}")
     return [f"the same answers here; others in {target.name}, whose other operators may round differently"]
-
-
-def _refused(verb: str, error: Exception, target: Target) -> ModelError:
-    return ModelError(f"{target.name} does not {verb} the fixed model", given=first_line(error))
 
 
 def _inputs(model: onnx.ModelProto, kind: Kind) -> dict[str, NDArray[Any]]:

@@ -28,8 +28,7 @@ class Fragment:
     """The nodes that replace the node of a site, at an opset; the names of their outputs begin with a prefix."""
 
     def __init__(self, site: Site, opset: int, prefix: str) -> None:
-        assert site.schema is not None
-        self.site, self.schema, self.opset = site, site.schema, opset
+        self.site, self.schema, self.opset = site, site.version, opset
         self.element = str(site.element)
         self.carrier = CARRIERS.get(self.element, self.element)
         self.inputs = list(site.node.input)
@@ -155,10 +154,8 @@ _TOP = frozenset({Family.TOP})
 def _rewrite(
     title: str, since: int, answers: str, families: frozenset[Family], elements: Iterable[str]
 ) -> Callable[[Callable[[Fragment], object]], None]:
-    def register(build: Callable[[Fragment], object]) -> None:
-        _rewrites.append(Rewrite(title, since, tuple(answers.split()), families, frozenset(elements), build))
-
-    return register
+    row = title, since, tuple(answers.split()), families, frozenset(elements)
+    return lambda build: _rewrites.append(Rewrite(*row, build))
 
 
 # Each wider type holds every value, in the same order.
