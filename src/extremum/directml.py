@@ -542,7 +542,7 @@ class ActivationHardmaxOperatorDesc(OperatorDesc):
 
 
 @dataclass(frozen=True)
-class ActivationHardmax1OperatorDesc(OperatorDesc):
+class ActivationHardmax1OperatorDesc(ActivationHardmaxOperatorDesc):
     """DML_ACTIVATION_HARDMAX1_OPERATOR_DESC: 1 at the first largest element within any set of axes, 0 elsewhere.
 
     Both tensors have one type and the same sizes. The axes, a sequence of int, are at least one, in any order.
@@ -554,8 +554,6 @@ class ActivationHardmax1OperatorDesc(OperatorDesc):
     """
 
     operator = "DML_ACTIVATION_HARDMAX1"
-    input_tensor: TensorDesc
-    output_tensor: TensorDesc
     axes: tuple[int, ...]
 
 
@@ -612,7 +610,7 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
         inputs = [TensorType(tensor.data_type.element_type.name, tensor.sizes) for tensor in desc.inputs.values()]
         elements = [str(tensor.element) for tensor in inputs]
         if len(set(elements)) > 1:
-            raise ElementTypeError(f"{schema} takes inputs of one element type, not {_names(elements)}")
+            raise ElementTypeError(f"{schema} takes inputs of one element type, not {', '.join(elements).upper()}")
         values = validate.attributes(schema, desc.attributes)
         index = desc.output.data_type.element_type
         operation = core_operation(schema, values, inputs[0].rank or 0, index=index.name)
@@ -646,7 +644,7 @@ def _require_tensor(schema: OperatorVersion, field: str, tensor: TensorDesc) -> 
 def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
     output, sizes = desc.outputs[field], result.sizes or ()
     if result.element not in (None, output.data_type.element_type.name):
-        reason = f"{field} is of type {output.data_type.name}, the input of type {_names([str(result.element)])}"
+        reason = f"{field} is of type {output.data_type.name}, the input of type {str(result.element).upper()}"
         raise ElementTypeError(reason, remedy="input and output have one element type")
     if output.sizes != sizes:
         remedy = "DirectML keeps the rank: a reduced dimension has size 1" if "axes" in desc.attributes else None
@@ -655,14 +653,10 @@ def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
         reason = f"elements of {field} share memory: its strides are {list(output.element_strides)}"
         remedy = "each dimension has to step over all that the dimensions of smaller stride span"
         raise SpecError(reason, remedy=remedy)
-    if isinstance(desc, ActivationHardmaxOperatorDesc) and any(size > 1 for size in sizes[:-2]):
+    if type(desc) is ActivationHardmaxOperatorDesc and any(size > 1 for size in sizes[:-2]):
         reason = f"{desc.operator} takes tensors whose sizes before the last two are 1, not {list(sizes)}"
         remedy = "use DML_ACTIVATION_HARDMAX1, from feature level 5_1 on, which takes any axes"
         raise SpecError(reason, remedy=remedy)
-
-
-def _names(types: Iterable[str]) -> str:
-    return ", ".join(map(str.upper, types))
 
 
 def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:

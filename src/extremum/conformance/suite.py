@@ -40,18 +40,9 @@ VERSIONS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spe
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question of a topic to one version of an operator on one element type.
+    """A question of a topic, such as ``nan``, to one version of an operator on one element type, such as ``float32``.
 
-    Attributes
-    ----------
-    version : OperatorVersion
-        The version of the operator.
-    element : str
-        Element type of the inputs, such as ``float32``.
-    topic : str
-        Name of the topic, such as ``nan``.
-    question : Question
-        The node and its inputs.
+    The question has the node's attributes and inputs.
     """
 
     version: OperatorVersion
@@ -237,14 +228,8 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
 class Result:
     """The answer of a runtime to one case.
 
-    Attributes
-    ----------
-    case : Case
-        The case.
-    outcome : Outcome
-        How the answer compares. A case that has to be refused and is refused counts as exact.
-    detail : str
-        The answer, or what the runtime said instead; empty where it is exact.
+    The outcome says how it compares; exact is also the refusal of a case that has to be refused. The detail is the
+    answer, or what the runtime said instead; empty where it is exact.
     """
 
     case: Case
@@ -254,22 +239,14 @@ class Result:
     @property
     def conforms(self) -> bool:
         """Whether no document contradicts the answer; to refuse is not to answer wrongly."""
-        return self.outcome in (Outcome.EXACT, Outcome.REFUSED) or (
-            not self.case.specified and self.outcome not in (Outcome.CRASHED, Outcome.TIMED_OUT)
-        )
+        if self.case.specified:
+            return self.outcome in (Outcome.EXACT, Outcome.REFUSED)
+        return self.outcome not in (Outcome.CRASHED, Outcome.TIMED_OUT)
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of one runtime to the suite.
-
-    Attributes
-    ----------
-    runtime, version : str
-        The runtime.
-    results : tuple of Result
-        One for each case, in their order.
-    """
+    """The answers of one runtime to the suite: a result for each case, in their order."""
 
     runtime: str
     version: str
@@ -333,17 +310,7 @@ def _ask(worker: Subprocess, case: Case) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The extent of an export.
-
-    Attributes
-    ----------
-    folder : pathlib.Path
-        The folder.
-    results, refusals : int
-        How many cases have an answer, and how many none.
-    size : int
-        Bytes of all files together.
-    """
+    """The extent of an export: how many cases have an answer, how many none, and the bytes of all files together."""
 
     folder: Path
     results: int
