@@ -127,11 +127,6 @@ class Pieces:
             return found
         return tuple((values, self._in_the_whole(indices, array.shape, offset)) for values, indices in found)
 
-    def whole(self, piece: Operand, origin: tuple[int, ...]) -> tuple[Any, ...]:
-        """Return the results of a piece that has all of its slices whole; `origin` is the place of the first."""
-        call = replace(self.call, origin=origin)
-        return values_then_indices(call.find(piece, self.values, self.index, self.default))
-
     def merge(self, parts: Sequence[Part]) -> Part:
         """Return the part of what several are of, in whatever sequence they come."""
         if len(parts) == 1:
@@ -146,9 +141,10 @@ class Pieces:
         for values, indices in self.merge(parts):
             if self.nan_is_empty:
                 indices = np.where(nan(values), -1, 0)
-            indices = None if indices is None else indices.squeeze(gone).astype(_INT64)
             # The caller's own memory from here on: a part may be somebody else's too.
-            ends.append(ValuesIndices(np.array(values.squeeze(gone)), indices))
+            indices = None if indices is None else indices.squeeze(gone).astype(_INT64)
+            values = values.squeeze(gone)
+            ends.append(ValuesIndices(values.copy() if self.values else values, indices))
         empty = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
         found = call.finish(self._whole_of(parts[0]), empty, tuple(ends), self.values, self.index, self.default)
         return tuple(as_result(each) for each in values_then_indices(found))
@@ -248,10 +244,6 @@ class TopK(Pieces):
         """Return the candidates of a piece."""
         values, indices = self.selection.select(piece)
         return ((values, self._in_the_whole(indices, piece.array.shape, offset)),)
-
-    def whole(self, piece: Operand, origin: tuple[int, ...]) -> tuple[Any, ...]:
-        """Return the results of a piece that has its slices whole."""
-        return self.finish([self.part(piece, (0,) * piece.array.ndim)], origin)
 
     def merge(self, parts: Sequence[Part]) -> Part:
         """Return the best of several parts' candidates."""

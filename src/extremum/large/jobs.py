@@ -66,12 +66,12 @@ class Job:
     labels: Labels
     pieces: Sequence[Piece]
 
-    def read(self, read: tuple[Place, ...], alone: bool) -> Any:
+    def read(self, read: tuple[Place, ...]) -> Any:
         """Read a piece and return its part."""
-        return self.part(read, [source.read(place) for source, place in zip(self.sources, read, strict=True)], alone)
+        return self.part(read, [source.read(place) for source, place in zip(self.sources, read, strict=True)])
 
-    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
-        """Return the part of a piece that one read makes, or all of it where there is no other read."""
+    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
+        """Return the part of a piece that one read makes."""
         raise NotImplementedError
 
     def merge(self, parts: Sequence[Any]) -> Any:
@@ -124,21 +124,16 @@ class _Reduced(Job):
 
         self.pieces = [Piece(place, tuple(read(place, step) for step in steps)) for place in places(outer, sizes)]
 
-    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
+    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
         (place,), (block,) = read, blocks
-        if alone:
-            return self._call.whole(Operand(block), self._origin(place))
         return self._call.part(Operand(block), tuple(each.start for each in place))
 
     def merge(self, parts: Sequence[Any]) -> Any:
         return self._call.merge(parts)
 
     def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
-        found = part if not piece.reads[1:] else self._call.finish([part], self._origin(piece.place))
+        found = self._call.finish([part], self._call.along([each.start for each in piece.place], 0))
         yield self._call.along(piece.place, slice(0, self._call.length)), tuple(map(np.asarray, found))
-
-    def _origin(self, place: Place) -> tuple[int, ...]:
-        return self._call.along([each.start for each in place], 0)
 
 
 class _Hardmax(_Reduced):
@@ -150,9 +145,6 @@ class _Hardmax(_Reduced):
         super().__init__(source, call, memory)
         self.shape, self.dtypes = source.shape, (dtype,)
         self.labels = Labels.of(source, call.result_axes, self.shape, call.call.function)
-
-    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
-        return super().part(read, blocks, alone=False)
 
     def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
         indices, axes = np.asarray(part[0][1]), self._call.axes
@@ -189,7 +181,7 @@ class _Elementwise(Job):
         axes = [*[None] * (len(self.shape) - len(source.shape)), *range(len(source.shape))]
         self.labels = Labels.of(source, axes, self.shape, function)
 
-    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
+    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
         return np.asarray(self._compare(*blocks))
 
 
@@ -251,7 +243,7 @@ class _Modelled(Job):
         before, after = tuple(whole[: result.batch]), tuple(whole[result.batch + 1 :])
         self.pieces = [Piece((*before, place[axis], *after), ((place,),)) for place in places(source.shape, sizes)]
 
-    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
+    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
         (block,) = blocks
         count = block.shape[self._axis]
         step = self._batch or max(count, 1)
@@ -293,7 +285,7 @@ def steps(job: Job) -> Iterator[Step]:
     reads = [(piece, read) for piece in job.pieces for read in piece.reads]
     part: Any = None
     for (piece, read), blocks in zip(reads, read_ahead(job.sources, (each for _, each in reads)), strict=True):
-        found = job.part(read, blocks, not piece.reads[1:])
+        found = job.part(read, blocks)
         part = found if read is piece.reads[0] else job.merge([part, found])
         yield Step(sum(each.nbytes for each in blocks))
         if read is piece.reads[-1]:
@@ -337,7 +329,7 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
         here = send(pickle.loads, pickle.dumps(job))
         futures = {}
         for piece in job.pieces:
-            parts = [send(_do, here, "read", read, not piece.reads[1:]) for read in piece.reads]
+            parts = [send(_do, here, "read", read) for read in piece.reads]
             futures[send(_do, here, "merge", parts) if parts[1:] else parts[0]] = piece
         try:
             for future in as_completed(list(futures)):
