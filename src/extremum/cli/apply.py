@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.progress import DownloadColumn, TransferSpeedColumn
 
 from extremum.cli.new_files import new_files, require_free
 from extremum.cli.options import PATH, Command, complete, json_option, named_options, refuse_unused
-from extremum.cli.terminal import write
+from extremum.cli.terminal import progress, write
 from extremum.errors import ArgumentError, InputError
 from extremum.large.files import FORMATS, Source, open_source, writing
-from extremum.large.jobs import ELEMENTWISE, Step, planned, steps, steps_on
+from extremum.large.jobs import ELEMENTWISE, planned, steps, steps_on
 from extremum.large.pieces import parse_size
 from extremum.printable import json_text, printable
 
@@ -111,12 +109,15 @@ def apply(
     job = planned(operation, sources, _axis(sources[0], axes, dims), limit, **options)
     total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
     work = steps(job) if scheduler is None else steps_on(scheduler, job)
-    with new_files(paths) as temporaries, ExitStack() as stack:
+    with ExitStack() as stack, progress(DownloadColumn(), TransferSpeedColumn()) as bar:
+        temporaries = stack.enter_context(new_files(paths))
+        task = bar.add_task(printable(operation), total=total)
         puts = [
             stack.enter_context(writing(path, job.shape, dtype, job.labels, sources[0].zarr_format))
             for path, dtype in zip(temporaries, job.dtypes, strict=True)
         ]
-        for step in _with_bar(work, operation, total):
+        for step in work:
+            bar.advance(task, step.read)
             if step.place is not None:
                 for put, block in zip(puts, step.blocks, strict=True):
                     put(step.place, block)
@@ -143,17 +144,3 @@ def _axis(source: Source, axes: tuple[int, ...], dims: tuple[str, ...]) -> Any:
             raise InputError(f"{source.path!r} has no dimension {name!r}", remedy=remedy)
     numbers = axes or tuple(map(known.index, dims))
     return numbers if numbers[1:] else next(iter(numbers), None)
-
-
-def _with_bar(steps: Iterator[Step], operation: str, total: int) -> Iterator[Step]:
-    """Show on a terminal how much is read, how fast, and the time left."""
-    if not sys.stderr.isatty():
-        yield from steps
-        return
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(TextColumn(printable(operation)), *columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=total)
-        for step in steps:
-            progress.advance(task, step.read)
-            yield step

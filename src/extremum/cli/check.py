@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path, PurePath
@@ -57,10 +56,11 @@ def _read_settings(path: Path) -> dict[str, Any]:
         if name not in _SETTINGS:
             remedy = f"the settings are {', '.join(_SETTINGS)}"
             raise ArgumentError(f"there is no setting {name!r}", where=where, remedy=remedy)
-        texts = value if isinstance(value, list) else []
-        if not isinstance(value, _SETTINGS[name]) or not all(isinstance(each, str) for each in texts):
-            reason = f"the setting {name!r} must be {_TYPES[_SETTINGS[name]]}"
-            raise ArgumentError(reason, where=where, given=repr(value))
+        kind = _SETTINGS[name]
+        if not isinstance(value, kind) or (
+            isinstance(value, list) and not all(isinstance(each, str) for each in value)
+        ):
+            raise ArgumentError(f"the setting {name!r} must be {_TYPES[kind]}", where=where, given=repr(value))
     return {"name" if name == "for" else name.replace("-", "_"): value for name, value in table.items()}
 
 
@@ -137,38 +137,35 @@ def check(
     name = options.sole_runtime(name, adapters)
     models, several = options.models_of(paths)
 
-    def result(model: str, runtime: AskedRuntime | None) -> Report | ExtremumError:
-        try:
-            return look(model, feature_level=feature_level, runtime=runtime, select=select, ignore=ignore)
-        except Exception as error:
-            # The next model may still be readable.
-            return show_error(error, about=model if several else "")
-
+    results: dict[str, Report | ExtremumError] = {}
+    pairs: list[tuple[str, Finding | ExtremumError]] = []
     # One process for all models.
     with Subprocess(name) if name is not None else nullcontext() as process:
         runtime = None if process is None else AskedRuntime(process)
-        results = {model: result(model, runtime) for model in map(str, models)}
-    findings_by_model = {
-        model: result if isinstance(result, ExtremumError) else result.counted(strict=infos or strict)
-        for model, result in results.items()
-    }
+        for model in map(str, models):
+            result: Report | ExtremumError
+            try:
+                result = look(model, feature_level=feature_level, runtime=runtime, select=select, ignore=ignore)
+            except Exception as error:
+                # The next model may still be readable.
+                result = show_error(error, about=model if several else "")
+            results[model] = result
+            findings = result.counted(strict=infos or strict) if isinstance(result, Report) else [result]
+            pairs += ((model, each) for each in findings)
+    reports = {model: result for model, result in results.items() if isinstance(result, Report)}
     if form == "json":
         write(json_text(document([_record(*each) for each in results.items()])))
     elif form == "sarif":
-        write(json_text(_sarif(findings_by_model)))
+        write(json_text(_sarif(pairs)))
     elif form == "github":
-        for line in _annotations(findings_by_model):
-            write(line)
+        for model, each in pairs:
+            write(_annotation(model, each))
     else:
-        for model, result_ in results.items():
-            if isinstance(result_, Report):
-                write(f"{printable(model)}:\n" * several + _text(result_, infos=infos or strict))
-    if any(isinstance(each, ExtremumError) for each in results.values()):
+        for model, report in reports.items():
+            write(f"{printable(model)}:\n" * several + _text(report, infos=infos or strict))
+    if len(reports) < len(results):
         return 2
-    return int(any(isinstance(each, Report) and each.counted(strict=strict) for each in results.values()))
-
-
-_Findings = dict[str, tuple[Finding, ...] | ExtremumError]
+    return int(any(each.counted(strict=strict) for each in reports.values()))
 
 
 def _text(report: Report, *, infos: bool) -> str:
@@ -192,18 +189,16 @@ def _message(finding: Finding) -> str:
     return str(finding).partition(": ")[2]
 
 
-def _annotations(findings_by_model: _Findings) -> Iterable[str]:
-    """Yield a workflow command of GitHub for each finding or error; no name in it can begin another command."""
-    for model, result in findings_by_model.items():
-        for each in [result] if isinstance(result, ExtremumError) else result:
-            if isinstance(each, ExtremumError):
-                command, title, message = "error", "could not be checked", str(each)
-            else:
-                title, message = f"{each.code} {find(each.code).title}", _message(each)
-                command = _WORDS[each.severity][1]
-            # Encoded, not escaped: GitHub has to find the file.
-            file, title = (_encoded(text).replace(":", "%3A").replace(",", "%2C") for text in (model, title))
-            yield f"::{command} file={file},title={title}::{_encoded(message)}"
+def _annotation(model: str, finding: Finding | ExtremumError) -> str:
+    """Return a workflow command of GitHub; no name in it can begin another command."""
+    if isinstance(finding, ExtremumError):
+        command, title, message = "error", "could not be checked", str(finding)
+    else:
+        title, message = f"{finding.code} {find(finding.code).title}", _message(finding)
+        command = _WORDS[finding.severity][1]
+    # Encoded, not escaped: GitHub has to find the file.
+    file, title = (_encoded(text).replace(":", "%3A").replace(",", "%2C") for text in (model, title))
+    return f"::{command} file={file},title={title}::{_encoded(message)}"
 
 
 def _encoded(text: str) -> str:
@@ -211,25 +206,24 @@ def _encoded(text: str) -> str:
     return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"), 5000)
 
 
-def _sarif(findings_by_model: _Findings) -> dict[str, Any]:
+def _sarif(pairs: list[tuple[str, Finding | ExtremumError]]) -> dict[str, Any]:
     """Return one run with the findings about all models, and a notification for each model without a report."""
-    rules, failed, results = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
+    rules = list[dict[str, Any]]()
     for rule in RULES:
         models = f"For example:\n\n```\n{rule.example}```\n\nInstead:\n\n```\n{rule.instead}```"
         texts = {"shortDescription": {"text": rule.title}, "fullDescription": {"text": rule.what}}
         help_ = {"text": rule.why, "markdown": f"{rule.why}\n\n{models}"}
         level = {"level": _WORDS[rule.severity][0]}
         rules.append({"id": rule.code, **texts, "help": help_, "defaultConfiguration": level})
-    for model, found in findings_by_model.items():
-        if isinstance(found, ExtremumError):
-            message = {"text": str(found)}
-            failed.append({"level": "error", "message": message, "locations": [_location(model)]})
-        else:
-            results += (_result(model, each) for each in found)
+    failed = [
+        {"level": "error", "message": {"text": str(each)}, "locations": [_location(model)]}
+        for model, each in pairs
+        if isinstance(each, ExtremumError)
+    ]
     run = {
         "tool": {"driver": {"name": "extremum", "version": __version__, "rules": rules}},
         "invocations": [{"executionSuccessful": not failed, "toolExecutionNotifications": failed}],
-        "results": results,
+        "results": [_result(model, each) for model, each in pairs if isinstance(each, Finding)],
     }
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import MofNCompleteColumn
 
 from extremum import dtypes, runtimes, spec
+from extremum.cli.new_files import require_free
 from extremum.cli.options import PATH, Group, adapter_option, complete, json_option, known_runtimes
-from extremum.cli.terminal import write
+from extremum.cli.terminal import progress, write
 from extremum.conformance import Answers, Case, Outcome, Selection, card, cases, export, run
 from extremum.conformance.card import draw, record, recorded, summarised
 from extremum.conformance.topics import TOPICS
@@ -39,17 +37,15 @@ _FILTERS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 _COMPLETED: dict[str, Any] = {"shell_complete": complete(known_runtimes)}
 
 
-def _number(name: str, type_: click.IntRange | click.FloatRange, default: float, help_: str) -> Callable[[Any], Any]:
-    return click.option(name, type=type_, default=default, show_default=True, help=help_)
-
-
 def _case_options(command: Any) -> Any:
     for name, parameter, what, more in _FILTERS:
         words = f": {', '.join(TOPICS)}" if parameter == "topics" else ""
         help_ = f"Only {what}; may be repeated{words}."
         command = click.option(name, parameter, multiple=True, help=help_, **more)(command)
     command = click.option("--specified-only", is_flag=True, help="Only cases that a specification decides.")(command)
-    return _number("--seed", click.IntRange(min=0), 0, "Seed of the random elements.")(command)
+    return click.option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random elements."
+    )(command)
 
 
 @click.group(cls=Group)
@@ -71,9 +67,9 @@ def export_command(folder: Path, seed: int, as_json: bool, **filters: Any) -> No
     that a runtime must refuse.
     """
     selection = Selection(**filters)
-    total = sum(1 for _ in cases(selection, seed))
-    with _progress(["export"], total) as advance:
-        written = export(folder, selection, seed=seed, progress=advance["export"])
+    with progress(MofNCompleteColumn()) as bar:
+        task = bar.add_task("export", total=sum(1 for _ in cases(selection, seed)))
+        written = export(folder, selection, seed=seed, progress=lambda _: bar.advance(task))
     if as_json:
         counts = {"results": written.results, "refusals": written.refusals, "bytes": written.size}
         write(json_text({"folder": str(folder), **counts}))
@@ -85,8 +81,10 @@ def export_command(folder: Path, seed: int, as_json: bool, **filters: Any) -> No
 @click.argument("targets", metavar="[RUNTIME]...", nargs=-1, **_COMPLETED)
 @adapter_option
 @_case_options
-@_number("--limit", click.FloatRange(min=0.1), 10.0, "Time limit for a case, in seconds.")
-@_number("--jobs", click.IntRange(min=1), 2, "Number of runtimes tested at once.")
+@click.option(
+    "--limit", type=click.FloatRange(0.1), default=10.0, show_default=True, help="Time limit for a case, in seconds."
+)
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Number of runtimes tested at once.")
 @click.option("--compare", nargs=2, metavar="A B", help="Print the cases where two runtimes differ.", **_COMPLETED)
 @click.option("--json", "form", flag_value="json", help="Print one JSON object, which conformance card reads.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the report card.")
@@ -133,24 +131,25 @@ def run_command(
 @conformance.command("card")
 @click.argument("run", type=PATH)
 @click.option("--picture", type=PATH, metavar="FILE", help="Draw the results to this .png or .svg file too.")
-@click.option("--tables", is_flag=True, help="Print the tables, without the differences of each runtime.")
-@click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object, without its cases.")
-def card_command(run: Path, picture: Path | None, tables: bool, as_json: bool) -> None:
+@click.option(
+    "--tables", "form", flag_value="tables", help="Print the tables, without the differences of each runtime."
+)
+@click.option("--json", "form", flag_value="json", help="Print the run as one JSON object, without its cases.")
+def card_command(run: Path, picture: Path | None, form: str | None) -> None:
     """Print the report card of RUN, a file that extremum conformance run --json printed."""
+    if picture is not None:
+        require_free(picture, "name a file that does not exist yet")
     try:
         report = json.loads(run.read_bytes())
     except ValueError as error:
         raise InputError(f"{str(run)!r} is not valid JSON", given=str(error)) from None
-    if as_json and tables:
-        raise ArgumentError("--json and --tables are both given", remedy="drop one of them")
-    if as_json:
+    if form == "json":
         recorded(report)
         write(json_text(summarised(report)))
     else:
-        write(card.markdown(report, None if picture is None else picture.as_posix(), differences=not tables).rstrip())
+        link = None if picture is None else picture.as_posix()
+        write(card.markdown(report, link, differences=form != "tables").rstrip())
     if picture is not None:
-        if picture.exists():
-            raise ArgumentError(f"{str(picture)!r} already exists", remedy="name a file that does not exist yet")
         draw(recorded(report), picture, card.caption(report))
 
 
@@ -168,14 +167,15 @@ def _installed() -> list[str]:
 def _run_all(names: list[str], suite: list[Case], limit: float, jobs: int) -> list[Answers]:
     stop = Event()
 
-    def progress(name: str, case: Case) -> None:
+    def advance(name: str, _: Case) -> None:
         if stop.is_set():
             raise CancelledError
-        advance[name](case)
+        bar.advance(tasks[name])
 
-    with _progress(names, len(suite)) as advance, ThreadPoolExecutor(jobs) as pool:
+    with progress(MofNCompleteColumn()) as bar, ThreadPoolExecutor(jobs) as pool:
+        tasks = {name: bar.add_task(name, total=len(suite)) for name in names}
         # Threads only wait here; each runtime works in a process.
-        futures = [pool.submit(run, name, suite, limit=limit, progress=partial(progress, name)) for name in names]
+        futures = [pool.submit(run, name, suite, limit=limit, progress=partial(advance, name)) for name in names]
         try:
             return [future.result() for future in futures]
         except BaseException:
@@ -183,16 +183,6 @@ def _run_all(names: list[str], suite: list[Case], limit: float, jobs: int) -> li
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-@contextmanager
-def _progress(names: Iterable[str], total: int) -> Iterator[dict[str, Callable[[Case], None]]]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    # Rich would write empty lines to a file.
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        tasks = {name: progress.add_task(name, total=total) for name in names}
-        yield {name: lambda _, task=task: progress.advance(task) for name, task in tasks.items()}  # type: ignore[misc]
 
 
 def _print_comparison(first: Answers, second: Answers) -> None:

@@ -77,16 +77,10 @@ def fix(
             continue
         status = max(status, 1 if result.refusals or result.differences else 0)
         if as_json:
-            record = {
-                "model": str(model),
-                "target": result.target,
-                "changes": [change.record() for change in result.changes],
-                "refusals": [refusal.record() for refusal in result.refusals],
-                "differences": [difference.record() for difference in result.differences],
-                "notes": list(result.notes),
-                "written": None if path is None else str(path),
-            }
-            records.append(record)
+            kinds = ("changes", "refusals", "differences")
+            lists = {kind: [each.record() for each in getattr(result, kind)] for kind in kinds}
+            rest = {"notes": list(result.notes), "written": None if path is None else str(path)}
+            records.append({"model": str(model), "target": result.target, **lists, **rest})
         else:
             heading = [f"{printable(str(model))}:"] if several else []
             write("\n".join((*heading, *_lines(result, path, diff=diff))))

@@ -5,6 +5,7 @@ Each format is an iterator of pieces of text: DxDispatch's holds the elements of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -165,11 +166,9 @@ def _values(elements: NDArray[Any]) -> Iterator[str]:
     """Yield the elements for DxDispatch: NaN and infinities are text, as JSON has no such numbers."""
     yield "["
     for start in range(0, elements.size, 4096):
-        piece = elements[start : start + 4096]
-        values = piece.tolist()
-        if not np.isfinite(piece).all():
-            values = [value if np.isfinite(value) else f'"{value}"' for value in values]
-        yield (", " if start else "") + ", ".join(map(str, values))
+        values = elements[start : start + 4096].tolist()
+        texts = (str(value) if math.isfinite(value) else f'"{value}"' for value in values)
+        yield (", " if start else "") + ", ".join(texts)
     yield "]"
 
 

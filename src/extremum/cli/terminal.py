@@ -17,6 +17,7 @@ from extremum.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
 
 _REPORT = "this is a bug in extremum; please report it with the traceback that EXTREMUM_TRACEBACK=1 prints"
 
@@ -59,6 +60,17 @@ def console() -> Console:
 
     width = None if sys.stdout is not None and sys.stdout.isatty() else 1 << 16
     return Console(width=width, markup=False, emoji=False, highlight=False)
+
+
+def progress(*columns: ProgressColumn) -> Progress:
+    """Return bars for stderr, each between its description and the time left; only a terminal shows them."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), *columns, TimeRemainingColumn())
+    # Rich would write empty lines to a file.
+    return Progress(*columns, console=console, transient=True, disable=not console.file.isatty())
 
 
 def _failure(error: BaseException) -> ExtremumError:
