@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import extremum
-from extremum import _native, signatures
+from extremum import _native
 from extremum.errors import ArgumentTypeError
 from refusal import error_of
 
 FUNCTIONS = ("argmax", "argmin", "max", "min", "minmax", "maximum", "minimum", "hardmax", "top_k")
-STUB = ast.parse(Path(signatures.__file__).with_name("_native.pyi").read_text("utf-8"))
+STUB_PATH = Path(extremum.__file__).with_name("_native.pyi")
+STUB = ast.parse(STUB_PATH.read_text("utf-8"))
 OTHERS = {
     "extremum.dask": {"split_every"},
     "extremum.cubed": set(),
@@ -49,12 +50,12 @@ def typed(name):
         for node in STUB.body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
     }
-    found = []
+    types, found = runpy.run_path(str(STUB_PATH)), []
     for node in STUB.body:
         if isinstance(node, ast.FunctionDef) and node.name == same_as.get(name, name):
             names = {each.arg for each in node.args.kwonlyargs}
             if node.args.kwarg:
-                names |= set(getattr(signatures, node.args.kwarg.annotation.slice.id).__annotations__)
+                names |= set(types[node.args.kwarg.annotation.slice.id].__annotations__)
             found.append(names)
     return found
 

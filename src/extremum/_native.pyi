@@ -10,19 +10,17 @@ from typing_extensions import Unpack
 
 from extremum.signatures import (
     ArgKeywords,
-    ArgPlain,
     Axes,
     Axis,
     HardmaxOptions,
-    Indexed,
+    IndexType,
     MinMax,
     MinMaxIndices,
     No,
-    Pairs,
+    TieOptions,
     TopKOptions,
     ValueKeywords,
     ValueOptions,
-    Values,
     ValuesIndices,
     Yes,
 )
@@ -34,6 +32,25 @@ N = TypeVar("N", bound=np.number[Any])
 F = TypeVar("F", bound=np.floating[Any])
 A = TypeVar("A", bound=np.ndarray[Any, Any])
 I = TypeVarWithDefault("I", bound=np.integer[Any], default=np.int64)
+
+class ArgPlain(TieOptions, total=False):
+    """Options of ``argmax`` and ``argmin`` that do not change the type of the result."""
+
+    default: int | None
+    out: None
+
+class Indexed(ValueOptions, total=False):
+    """Options of ``max``, ``min`` and ``minmax`` that do not change it, and no array to write to."""
+
+    out: None
+
+class Pairs(ValueOptions, total=False):
+    """Options of ``minmax`` without an index, whose type does not matter."""
+
+    index_dtype: IndexType | None
+
+class Values(Pairs, Indexed, total=False):
+    """Options of ``max`` and ``min`` without an index."""
 
 @overload
 def argmax(

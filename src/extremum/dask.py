@@ -416,7 +416,7 @@ def _align_mask(function: str, where: Any, x: Any) -> Any:
         where = da.asarray(reductions.as_mask(function, where))
     unknown = _unknown(function, [x, where], x.ndim)
     probe = np.broadcast_to(np.zeros((), where.dtype), _probe_shape(where))
-    reductions.broadcast_mask(function, probe, _probe_shape(x))
+    reductions.as_mask(function, probe, _probe_shape(x))
     chunks = dict(enumerate(x.chunks[x.ndim - where.ndim :]))
     known = [axis for axis in chunks if axis + x.ndim - where.ndim not in unknown]
     return where.rechunk({axis: (1,) if where.shape[axis] == 1 else chunks[axis] for axis in known})

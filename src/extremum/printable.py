@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-# More than any message has without a name that was made to be long.
-_LONGEST = 1000
 
-
-def printable(text: str, longest: int = _LONGEST) -> str:
+# (No message has 1000 characters without a name that was made to be long.)
+def printable(text: str, longest: int = 1000) -> str:
     r"""Return a text on one line: escaped as ``repr`` does it, cut in the middle where it is too long."""
     cut = _cut(text, longest)
     escaped = "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in cut)

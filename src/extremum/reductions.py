@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import FILL, FILL_MASKED, as_element, first_lost, takes
+from extremum.arrays import FILL, FILL_MASKED, as_element, as_output, first_lost, takes
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.indices import axis_error, integers, unravel
 from extremum.interop import Operand, as_operand, frontend
@@ -112,7 +112,7 @@ class Reduction:
         if defaults is None and any(array.shape[axis] == 0 for axis in axes):
             # There may be no slice that lacks them.
             reason = f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element"
-            given = _summary(array)
+            given = f"{array.dtype}{list(array.shape)}"
             raise ArgumentError(reason, given=given, remedy="reduce axes that are not empty, or pass a default")
         if self.nan_policy == "raise":
             found = nan(ends[0].values)
@@ -123,7 +123,8 @@ class Reduction:
         if empty and defaults is None:
             why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
             reason = f"{self.function}: {self._first_slice(ends[0].indices == -1)} has no element to choose from: {why}"
-            raise ArgumentError(reason, given=_summary(array), remedy="pass a default for such slices")
+            given = f"{array.dtype}{list(array.shape)}"
+            raise ArgumentError(reason, given=given, remedy="pass a default for such slices")
         results = []
         for end, filling in zip(ends, defaults or ends, strict=True):
             if empty:
@@ -141,7 +142,7 @@ class Reduction:
 
     def mask(self, x: Operand) -> NDArray[np.bool_] | None:
         """Return which elements take part, None where all do; NaN is not looked for."""
-        where = None if self.where is None else broadcast_mask(self.function, self.where, x.array.shape)
+        where = None if self.where is None else as_mask(self.function, self.where, x.array.shape)
         if x.valid is None:
             return where
         if not x.masked and self.nan_policy != "omit":
@@ -175,16 +176,12 @@ class Reduction:
         """Refuse the slices that hold NaN."""
         if found.any():
             reason = f"{self.function}: {self._first_slice(found)} holds NaN"
-            given = f"{_summary(array)}, nan_policy='raise'"
+            given = f"{array.dtype}{list(array.shape)}, nan_policy='raise'"
             raise ArgumentError(reason, given=given, remedy="use nan_policy='omit' or 'propagate', or mend the data")
 
     def _first_slice(self, meant: NDArray[np.bool_]) -> str:
         first = tuple(map(int, np.argwhere(meant)[0] + (self.origin or 0)))
         return f"the slice at {first} of the result" if first else "the array"
-
-
-def _summary(array: NDArray[Any]) -> str:
-    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
 
 
 def operand_of(function: str, x: object) -> Operand:
@@ -215,7 +212,7 @@ def require_fit(function: str, last: float, index: Index, array: NDArray[Any] | 
     """Refuse a type that does not hold the last index of a slice."""
     if index is not None and last > np.iinfo(index).max:
         reason = f"{function}: an index up to {last} does not fit {index}"
-        given = "" if array is None else _summary(array)
+        given = "" if array is None else f"{array.dtype}{list(array.shape)}"
         raise ArgumentError(reason, given=given, remedy=f"use {_keyword(function)}=int64")
 
 
@@ -240,8 +237,8 @@ def flag(function: str, name: str, value: object) -> bool:
         raise ArgumentTypeError(f"{function}: {name} is {value!r}, not a bool", remedy="pass True or False") from None
 
 
-def as_mask(function: str, where: Any) -> NDArray[np.bool_]:
-    """Return a mask of any library as an array of bool, or refuse it; an element of it that is missing is neither."""
+def as_mask(function: str, where: Any, shape: Ints | None = None) -> NDArray[np.bool_]:
+    """Return a mask of any library as an array of bool, in the shape of the array it belongs to, or refuse it."""
     operand = operand_of(function, where)
     array = operand.array
     if count := operand.missing:
@@ -251,14 +248,8 @@ def as_mask(function: str, where: Any) -> NDArray[np.bool_]:
         reason = f"{function}: where has element type {array.dtype}, not bool"
         given = f"where: {array.dtype}{list(array.shape)}"
         raise ElementTypeError(reason, given=given, remedy="pass the outcome of a comparison, or where.astype(bool)")
-    return array
-
-
-def broadcast_mask(function: str, where: Any, shape: Ints) -> NDArray[Any]:
-    """Return a mask in the shape of the array it belongs to."""
-    array = as_mask(function, where)
     try:
-        return np.broadcast_to(array, shape)
+        return array if shape is None else np.broadcast_to(array, shape)
     except ValueError:
         reason = f"where has shape {array.shape}, which does not broadcast to the shape {shape} of the array"
         remedy = "its dimensions, aligned at the last one, must be equal to those of the array, or 1"
@@ -302,8 +293,8 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
         value = np.asarray(_time(default))
         if value.ndim == 0 and value.dtype.kind == dtype.kind and np.can_cast(value.dtype, dtype, "same_kind"):
             if (lost := first_lost(value, dtype)) is not None:
-                reason = f"{function}: default={lost} does not fit {dtype}"
-                raise ArgumentError(reason, remedy="pass a time that the unit can hold")
+                remedy = "pass a time that the unit can hold"
+                raise ArgumentError(f"{function}: default={lost} does not fit {dtype}", remedy=remedy)
             return value.astype(dtype)
     else:
         number = default.item() if isinstance(default, np.generic | np.ndarray) and np.ndim(default) == 0 else default
@@ -318,14 +309,13 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
 
 def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = True) -> NDArray[Any]:
     """Copy a finished result to the caller's array, which is not touched before; or only check that it fits."""
-    if not isinstance(out, np.ndarray):
-        raise ArgumentTypeError(f"{function}: out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
-    if out.dtype.newbyteorder("=") != result.dtype or out.shape != result.shape or not out.flags.writeable:
-        raise wrong_output(function, out, result.dtype, result.shape)
+    array = as_output(out, function)
+    if array.dtype.newbyteorder("=") != result.dtype or array.shape != result.shape or not array.flags.writeable:
+        raise wrong_output(function, array, result.dtype, result.shape)
     if fill:
         # The native module writes, because it refuses an output whose elements share memory.
-        _native.extremum(function, (ticks(result),), largest=True, omit=False, out=ticks(out))
-    return out
+        _native.extremum(function, (ticks(result),), largest=True, omit=False, out=ticks(array))
+    return array
 
 
 def wrong_output(function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: Sequence[int]) -> ExtremumError:

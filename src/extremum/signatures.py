@@ -50,13 +50,6 @@ class TieOptions(HardmaxOptions, total=False):
     select_last_index: bool
 
 
-class ArgPlain(TieOptions, total=False):
-    """Options of ``argmax`` and ``argmin`` that do not change the type of the result."""
-
-    default: int | None
-    out: None
-
-
 class ArgKeywords(TieOptions, total=False):
     """Options of ``argmax`` and ``argmin``; some change the type for NumPy's arrays only."""
 
@@ -69,22 +62,6 @@ class ValueOptions(TieOptions, total=False):
     """Options of ``max``, ``min`` and ``minmax`` that do not change the type of the result."""
 
     default: Any
-
-
-class Indexed(ValueOptions, total=False):
-    """The same, and no array to write to."""
-
-    out: None
-
-
-class Pairs(ValueOptions, total=False):
-    """Options of ``minmax`` without an index, whose type does not matter."""
-
-    index_dtype: IndexType | None
-
-
-class Values(Pairs, Indexed, total=False):
-    """Options of ``max`` and ``min`` without an index."""
 
 
 class ValueKeywords(ValueOptions, total=False):

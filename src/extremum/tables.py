@@ -101,7 +101,7 @@ def _split(function: str, x: Any) -> Table:
 
 
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
-    return [None] * table.shape[1] if where is None else list(reductions.broadcast_mask(function, where, table.shape).T)
+    return [None] * table.shape[1] if where is None else list(reductions.as_mask(function, where, table.shape).T)
 
 
 def _written(function: str, out: Any, found: list[Any], keepdims: bool) -> NDArray[Any]:

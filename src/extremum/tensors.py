@@ -32,14 +32,9 @@ class TensorType:
     values: tuple[int, ...] | None = None
 
     @classmethod
-    def of(cls, array: NDArray[Any]) -> TensorType:
-        """Return the type of an array that exists."""
-        return cls(array.dtype.name, array.shape)
-
-    @classmethod
-    def of_list(cls, array: NDArray[Any]) -> TensorType:
+    def of(cls, array: NDArray[Any], *, is_list: bool = False) -> TensorType:
         """Return the type of an array that exists, with what is in it if it is a list of integers."""
-        is_list = array.ndim == 1 and array.dtype.kind == "i"
+        is_list = is_list and array.ndim == 1 and array.dtype.kind == "i"
         return cls(array.dtype.name, array.shape, tuple(array.tolist()) if is_list else None)
 
     @property

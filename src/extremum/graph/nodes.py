@@ -142,7 +142,7 @@ def operand_names(node: onnx.NodeProto, schema: OperatorVersion | None) -> list[
 def operand_types(schema: OperatorVersion, arrays: Sequence[NDArray[Any]]) -> list[TensorType]:
     """Return the types of the inputs of a node that runs, with the values of those that stand for an attribute."""
     data = schema.input.maximum
-    return [*map(TensorType.of, arrays[:data]), *map(TensorType.of_list, arrays[data:])]
+    return [TensorType.of(array, is_list=at >= data) for at, array in enumerate(arrays)]
 
 
 def constant_integers(node: onnx.NodeProto) -> tuple[int, ...] | None:
