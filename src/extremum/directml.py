@@ -1114,7 +1114,7 @@ def lower(
     """
     with required_by("extremum.directml.lower"):
         from extremum.graph.load import Model
-        from extremum.graph.sites import inlined_sites
+        from extremum.graph.sites import sites
         from extremum.graph.types import array, name_dimensions, skeleton
 
     feature_level = feature_level_of(feature_level)
@@ -1123,7 +1123,7 @@ def lower(
     name_dimensions(sized.graph)
     _set_sizes(sized.graph, sizes or {})
     lowered, refusals = list[LoweredNode](), list[ExtremumError]()
-    for site in inlined_sites(sized):
+    for site in sites(sized, inlined=True):
         try:
             if site.schema is None:
                 continue

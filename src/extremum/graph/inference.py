@@ -15,7 +15,7 @@ from collections import ChainMap
 from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from itertools import chain, count, repeat, zip_longest
+from itertools import chain, count, cycle, repeat, zip_longest
 from typing import Any
 
 import onnx
@@ -90,8 +90,7 @@ class Signature:
     def _bind(self, kinds: Sequence[str | None]) -> tuple[dict[str, str], bool]:
         """Return the kind of each type variable, and whether inputs of these kinds fit."""
         bound, fits = dict[str, str](), True
-        for index, given in enumerate(kinds if self.inputs else ()):
-            parameter = self.inputs[min(index, len(self.inputs) - 1)]
+        for given, parameter in zip(kinds, chain(self.inputs, cycle(self.inputs[-1:])), strict=False):
             if not given or given not in parameter.kinds:
                 fits = fits and given == "" and not parameter.required
             elif not parameter.is_free:
@@ -114,14 +113,11 @@ class Signature:
     def gives(self, node: onnx.NodeProto, kinds: Sequence[str | None]) -> list[str | None]:
         """Return the kind of each output, as far as inputs and attributes decide it."""
         bound, _ = self._bind(kinds)
-        found: list[str | None] = [None] * len(node.output)
-        for index in range(len(node.output) if self.outputs else 0):
-            parameter = self.outputs[min(index, len(self.outputs) - 1)]
+        found: list[str | None] = []
+        for _, parameter in zip(node.output, chain(self.outputs, cycle(self.outputs[-1:])), strict=False):
             given = None if parameter.is_free else bound.get(parameter.type) or _stated_kind(node)
-            if len(parameter.kinds) == 1:
-                (found[index],) = parameter.kinds
-            elif given in parameter.kinds:
-                found[index] = given
+            only = next(iter(parameter.kinds)) if len(parameter.kinds) == 1 else None
+            found.append(only or (given if given in parameter.kinds else None))
         return found
 
 
@@ -236,14 +232,13 @@ def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto)
     # Some exporters declare shapes that cannot be.
     if differ(ours, theirs):
         return None
-    sizes = list(map(_size, ours, theirs))
+    sizes = [max(pair, key=_content) for pair in zip(ours, theirs, strict=True)]
     return types.tensor_type(stated.tensor_type.elem_type, sizes) if sizes != list(ours) else None
 
 
-def _size(known: Dimension, declared: Dimension) -> Dimension:
-    """Return the dimension that says more: a size, then a name from the model."""
-    is_open = known is None or (isinstance(known, str) and (isinstance(declared, int) or is_made_up(known)))
-    return declared if is_open and declared is not None else known
+def _content(size: Dimension) -> tuple[bool, ...]:
+    """Return how much a dimension says: most if it is a size, then a name from the model, then another name."""
+    return isinstance(size, int), size is not None, not is_made_up(str(size))
 
 
 @dataclass(slots=True)
@@ -254,6 +249,12 @@ class Entry:
     position: int | None = None  # None if inference does not get it
     graphs: list[tuple[str, Body]] = field(default_factory=list)  # those it holds, by attribute
     call: Body | None = None  # the nodes of the function it calls
+
+    def subgraphs(self, around: onnx.GraphProto) -> Iterator[tuple[Body, onnx.GraphProto]]:
+        """Yield the graphs it holds, each with what inference gave of it in the graph around."""
+        given = {} if self.position is None else dict(nodes.subgraphs(around.node[self.position]))
+        for name, body in self.graphs:
+            yield body, given.get(name, body.graph)
 
 
 @dataclass(slots=True)
@@ -313,16 +314,9 @@ class Body:
         for entry in self.entries:
             if entry.call is not None:
                 adds |= entry.call.declare_shapes(inferred)
-            for name, body in entry.graphs:
-                adds |= body.declare_shapes(subgraph_of(entry, name, inferred) or body.graph)
+            for body, graph in entry.subgraphs(inferred):
+                adds |= body.declare_shapes(graph)
         return adds
-
-
-def subgraph_of(entry: Entry, name: str, graph: onnx.GraphProto) -> onnx.GraphProto | None:
-    """Return the graph of a node's attribute in a graph of inference, or None if inference does not get the node."""
-    if entry.position is None:
-        return None
-    return next(each.g for each in graph.node[entry.position].attribute if each.name == name)
 
 
 def resolve_references(node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]) -> onnx.NodeProto:
@@ -368,12 +362,9 @@ class InferenceInput:
 
     def infer(self) -> onnx.GraphProto:
         """Return the graph with the types that onnx can infer."""
-        if not self._infers:
-            self.graph.declare_shapes(self.model.graph)
-            return self.model.graph
-        graph = infer_types(self.model)
+        graph = infer_types(self.model) if self._infers else self.model.graph
         # Declared shapes come second, so that a wrong declaration misleads nobody.
-        return infer_types(self.model) if self.graph.declare_shapes(graph) else graph
+        return infer_types(self.model) if self.graph.declare_shapes(graph) and self._infers else graph
 
     def _graph(self, body: Body, source: onnx.GraphProto, passed: Sequence[str | None] = ()) -> list[str | None]:
         """Add a graph to which values of some kinds are passed, and return the kinds of its outputs."""
@@ -406,7 +397,7 @@ class InferenceInput:
             if function is not None:
                 entry.call = self._call(function, node, body)
             else:
-                for name, given in zip(node.output, self._node(body, entry), strict=True):
+                for name, given in zip(node.output, self._node(body, entry), strict=False):
                     if name:
                         body.declare(body.name_of(name), given)
             body.entries.append(entry)

@@ -18,7 +18,7 @@ import onnx
 
 from extremum.errors import ExtremumError, SpecError
 from extremum.graph import nodes
-from extremum.graph.inference import Body, InferenceInput, num_outputs, subgraph_of
+from extremum.graph.inference import Body, InferenceInput, num_outputs
 from extremum.graph.types import declared_type, types_in
 from extremum.spec import ONNX, OperatorVersion
 from extremum.tensors import TensorType
@@ -124,27 +124,21 @@ class Site:
         return outputs
 
 
-def sites(model: onnx.ModelProto) -> Iterator[Site]:
-    """Yield the nodes of the graph, of its subgraphs and of the model-local functions."""
-    # The types in a function are those of its calls; its nodes come once for each different set of them.
+def sites(model: onnx.ModelProto, *, inlined: bool = False) -> Iterator[Site]:
+    """Yield the nodes of the graph, of its subgraphs and of the model-local functions.
+
+    The types in a function are those of its calls; its nodes come once for each different set of them. If ``inlined``
+    they come at each call, in the order in which they run, with the attributes and the names of values there.
+    """
     source = InferenceInput(model)
     graph = source.infer()
     types = types_in(graph)
     calls: _Calls = {name: {(): (body, graph, types)} for name, body in source.uncalled.items()}
-    yield from _walk(source.graph, graph, types, types, calls)
-    for function in reversed(nodes.callees_first(model.functions)):
+    yield from _walk(source.graph, graph, types, types, None if inlined else calls)
+    for function in () if inlined else reversed(nodes.callees_first(model.functions)):
         for given, call in sorted(calls.get(nodes.key(function), {}).items(), key=lambda each: str(each[0])):
             by_model = {**_by_model_names(call[0], call[2]), **dict(zip(function.input, given, strict=False))}
             yield from _walk(*call, by_model, calls)
-
-
-def inlined_sites(model: onnx.ModelProto) -> Iterator[Site]:
-    """Yield the nodes in the order in which they run, those of a function at each of its calls."""
-    # The nodes have what a call gives: values of attributes, and names that no other call has.
-    source = InferenceInput(model)
-    graph = source.infer()
-    types = types_in(graph)
-    return _walk(source.graph, graph, types, types)
 
 
 Types = MutableMapping[str, TensorType]
@@ -168,8 +162,7 @@ def _walk(
     declared = {name_of(name): declared_type(each) for name, each in body.declared_types.items()}
     results |= {name_of(name) for entry in body.entries for name in entry.node.output}
     for index, entry in enumerate(body.entries):
-        for name, subgraph in entry.graphs:
-            found = subgraph_of(entry, name, graph) or subgraph.graph
+        for subgraph, found in entry.subgraphs(graph):
             inner = ChainMap(types_in(found), inferred)
             is_named = body.names is None or calls is None
             by_model = inner if is_named else ChainMap(_by_model_names(subgraph, inner.maps[0]), types)
