@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import operator
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -22,29 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import dtypes, lower, validate
+from extremum import dtypes, errors, lower, validate
 from extremum.arrays import as_array, class_name
-from extremum.errors import (
-    ArgumentError,
-    DependencyError,
-    ElementTypeError,
-    ExecutionError,
-    ExtremumError,
-    InputError,
-    MemoryLimitError,
-    ModelError,
-    UnknownOperatorError,
-    first_line,
-    needed,
-    required_by,
-    within,
-)
+from extremum.errors import ArgumentError, ExecutionError, ExtremumError, InputError, ModelError, first_line, within
 from extremum.interop import as_operand, is_table
 from extremum.operations import Operation, results
 from extremum.spec import ONNX, OPERATORS, OperatorVersion
 from extremum.tensors import TensorType, require_memory
 
-with required_by("extremum.backend"):
+with errors.required_by("extremum.backend"):
     import onnx
     from onnx.backend.base import Backend as _OnnxBackend
     from onnx.backend.base import BackendRep, namedtupledict
@@ -52,7 +37,7 @@ with required_by("extremum.backend"):
     from onnx.reference.op_run import OpRun
 
 from extremum.graph import nodes
-from extremum.graph.load import Model, require_readable, with_dense
+from extremum.graph.load import Model, Source, require_readable, with_dense
 from extremum.graph.sites import Site, sites
 from extremum.graph.types import declared_inputs, declared_type, defaults, one_line, skeleton
 
@@ -71,8 +56,8 @@ __dir__ = __all__.copy
 
 ENGINES = ("onnxruntime", "reference")
 """Who can run operators that are not this package's."""
-_Outputs = Sequence[tuple[tuple[int, ...], np.dtype[Any], str]]
-"""Sizes and type of each output of a node, and what an error calls it."""
+Inputs = Sequence[Any] | Mapping[str, Any]
+"""Arrays in the model's order, or by name."""
 
 
 class PreparedModel(BackendRep):
@@ -92,14 +77,14 @@ class PreparedModel(BackendRep):
     def __init__(self, loaded: Model, executor: Executor | Session) -> None:
         self.loaded, self._executor = loaded, executor
         self.engine = "onnxruntime" if isinstance(executor, Session) else "reference"
-        self._outputs = namedtupledict("Outputs", list(executor.output_names))
+        self._outputs: Callable[..., tuple[Any, ...]] = namedtupledict("Outputs", list(executor.output_names))
         graph = loaded.proto.graph
         # None for what is no tensor.
         self._types = {
             each.name: declared_type(each.type) if each.type.HasField("tensor_type") else None for each in graph.input
         }
-        self._names, optional = list(self._types), defaults(graph)
-        self._required = [name for name in self._names if name not in optional]
+        optional = defaults(graph)
+        self._required = [name for name in self._types if name not in optional]
         # The types of the arrays of the last run that passed: most runs come with arrays of the same types.
         self._passed: object = None
 
@@ -113,7 +98,7 @@ class PreparedModel(BackendRep):
         """The model, with its weights; large ones in other files are read when this is first asked for."""
         return self.loaded.whole
 
-    def run(self, inputs: Sequence[Any] | Mapping[str, Any], **options: Any) -> tuple[Any, ...]:
+    def run(self, inputs: Inputs, **options: Any) -> tuple[Any, ...]:
         """Run the model, and return the outputs in its order; they can also be had by name.
 
         Parameters
@@ -133,12 +118,27 @@ class PreparedModel(BackendRep):
             If an operator of onnx's reference implementation fails.
         """
         _refuse(options)
-        outputs: tuple[Any, ...] = self._outputs(*self._executor.run(None, self._bind(inputs)))
-        return outputs
+        return self._outputs(*self._executor.run(None, self._bind(inputs)))
 
-    def _bind(self, inputs: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    def _bind(self, inputs: Inputs) -> dict[str, Any]:
         """Return the inputs by name, checked."""
-        named = _named(inputs, self._names, self._required)
+        names, required = list(self._types), self._required
+        if isinstance(inputs, Mapping):
+            for name in inputs:
+                if name not in names:
+                    raise InputError(f"the model has no input {name!r}", remedy=f"its inputs are: {', '.join(names)}")
+            for name in required:
+                if name not in inputs:
+                    raise InputError(f"input {name!r} is missing", given=f"inputs {', '.join(inputs) or 'none'}")
+            named = dict(inputs)
+        elif not isinstance(inputs, list | tuple):
+            remedy = "put a single array into a list: run([x])"
+            raise InputError("the inputs are neither a list nor a dict", given=type(inputs).__name__, remedy=remedy)
+        elif len(inputs) in (len(required), len(names)):
+            named = dict(zip(required if len(inputs) == len(required) else names, inputs, strict=True))
+        else:
+            in_order = f"in this order: {', '.join(required)}" if required else None
+            raise InputError(f"the model takes {len(required)} inputs, not {len(inputs)}", remedy=in_order)
         # Whether an input passes depends on these alone, if it is an array.
         signature = [(name, x.dtype, x.shape) if isinstance(x, np.ndarray) else None for name, x in named.items()]
         if signature == self._passed:
@@ -188,13 +188,7 @@ class Backend(_OnnxBackend):
 
     @classmethod
     def prepare(
-        cls,
-        model: onnx.ModelProto | bytes | str | os.PathLike[str],
-        device: str = "CPU",
-        *,
-        engine: str | None = None,
-        threads: int | None = None,
-        **options: Any,
+        cls, model: Source, device: str = "CPU", *, engine: str | None = None, threads: int | None = None, **extra: Any
     ) -> PreparedModel:
         """Check and load a model.
 
@@ -240,7 +234,7 @@ class Backend(_OnnxBackend):
         array([[0., 1.],
                [1., 0.]], dtype=float32)
         """
-        _refuse(options, device)
+        _refuse(extra, device)
         if engine not in (None, *ENGINES):
             raise ArgumentError(f"there is no engine {engine!r} here", remedy=f"use {' or '.join(map(repr, ENGINES))}")
         if threads is not None and operator.index(threads) < 1:
@@ -268,13 +262,7 @@ class Backend(_OnnxBackend):
 
     @classmethod
     def run_model(
-        cls,
-        model: onnx.ModelProto | bytes | str | os.PathLike[str],
-        inputs: Sequence[Any] | Mapping[str, Any],
-        device: str = "CPU",
-        *,
-        engine: str | None = None,
-        **options: Any,
+        cls, model: Source, inputs: Inputs, device: str = "CPU", *, engine: str | None = None, **options: Any
     ) -> tuple[Any, ...]:
         """Prepare a model and run it once; see :meth:`prepare` and :meth:`PreparedModel.run`.
 
@@ -289,12 +277,7 @@ class Backend(_OnnxBackend):
 
     @classmethod
     def run_node(
-        cls,
-        node: onnx.NodeProto,
-        inputs: Sequence[Any] | Mapping[str, Any],
-        device: str = "CPU",
-        outputs_info: Sequence[tuple[np.dtype[Any], tuple[int, ...]]] | None = None,
-        **options: Any,
+        cls, node: onnx.NodeProto, inputs: Inputs, device: str = "CPU", outputs_info: object = None, **options: Any
     ) -> tuple[Any, ...]:
         """Run one node on arrays in its order, or by name; see :meth:`prepare` and :meth:`PreparedModel.run`.
 
@@ -337,36 +320,15 @@ def _refuse(options: Mapping[str, Any], device: str = "CPU") -> None:
         raise ArgumentError(f"there is no device {device!r} here", remedy="use 'CPU'")
 
 
-def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]:
-    if isinstance(inputs, Mapping):
-        for name in inputs:
-            if name not in names:
-                raise InputError(f"the model has no input {name!r}", remedy=f"its inputs are: {', '.join(names)}")
-        for name in required:
-            if name not in inputs:
-                raise InputError(f"input {name!r} is missing", given=f"inputs {', '.join(inputs) or 'none'}")
-        return dict(inputs)
-    if not isinstance(inputs, list | tuple):
-        remedy = "put a single array into a list: run([x])"
-        raise InputError("the inputs are neither a list nor a dict", given=type(inputs).__name__, remedy=remedy)
-    for expected in (required, names):
-        if len(inputs) == len(expected):
-            return dict(zip(expected, inputs, strict=True))
-    in_order = f"in this order: {', '.join(required)}" if required else None
-    raise InputError(f"the model takes {len(required)} inputs, not {len(inputs)}", remedy=in_order)
-
-
-def _table(name: str, given: Any) -> NDArray[Any]:
-    """Return the columns of a table as one array, where that changes no element."""
-    with within(f"input {name!r}"):
-        operand = as_operand(given)
-        operand.require_valid("fill or drop them first", given=class_name(given))
-    return operand.array
-
-
 def _tensor(name: str, given: Any, expected: TensorType, sizes: dict[str, tuple[int, str]]) -> NDArray[Any]:
+    if is_table(given):
+        # Its columns are one array, where that changes no element.
+        with within(f"input {name!r}"):
+            operand = as_operand(given)
+            operand.require_valid("fill or drop them first", given=class_name(given))
+        given = operand.array
     # Text is a legitimate element type here, so an array is taken as it is.
-    array = given if isinstance(given, np.ndarray) else _table(name, given) if is_table(given) else as_array(given)
+    array: NDArray[Any] = given if isinstance(given, np.ndarray) else as_array(given)
     found = TensorType.of(array)
     context = {"given": f"{name}: {found}", "remedy": f"the model declares {expected}"}
     if expected.element == "string":
@@ -453,11 +415,9 @@ class _Operator(OpRun):
     op_schema = None
     place: str | None = None
     # The types of the last inputs, the operation and the outputs of these: most calls come with the same types.
-    _last: tuple[object, Callable[..., Any], _Outputs] | None = None
+    _last: tuple[object, Operation, Sequence[Any]] | None = None
 
-    def run(
-        self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any
-    ) -> tuple[NDArray[Any], ...]:
+    def run(self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any) -> tuple[Any, ...]:
         # The evaluator's own ``run`` would turn every TypeError, and ours about element types is one, into another.
         # Some of its operators give a NumPy scalar for a tensor of rank 0.
         inputs = tuple(np.asarray(x) if isinstance(x, np.generic) else x for x in inputs)
@@ -487,13 +447,14 @@ class _Operator(OpRun):
         assert version is not None
         return version
 
-    def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> tuple[Operation, _Outputs]:
+    def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> tuple[Operation, Sequence[Any]]:
+        """Return the operation, and the sizes and type of each output with what an error calls it."""
         version = self._version
         names = nodes.operand_names(self.onnx_node, version)
         inputs = inputs[: len(names)]
         for name, x in zip(names, inputs, strict=True):
             if not isinstance(x, np.ndarray):
-                raise ElementTypeError(f"{version} takes tensors", given=f"{name}: {type(x).__name__}")
+                raise errors.ElementTypeError(f"{version} takes tensors", given=f"{name}: {type(x).__name__}")
         attributes = nodes.attributes_of(self.onnx_node, linked_attributes)
         values, outputs = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
         what = f"the output of {version}"
@@ -571,9 +532,9 @@ def _require_implementation(domain: str, operator: str, version: int, refusal: s
         remedy = "give it as a model-local function"
         # The domains of which onnxruntime has operators that onnx's reference implementation has not.
         if refusal is None and domain in ("", "ai.onnx.ml", "com.microsoft") and not _is_installed():
-            remedy = f"{needed('onnxruntime')}, which may have it, or {remedy}"
-        name = f"{domain}.{operator}" if domain else operator
-        raise UnknownOperatorError(f"there is no implementation of {name}", given=refusal, remedy=remedy) from None
+            remedy = f"{errors.needed('onnxruntime')}, which may have it, or {remedy}"
+        reason = f"there is no implementation of {f'{domain}.{operator}' if domain else operator}"
+        raise errors.UnknownOperatorError(reason, given=refusal, remedy=remedy) from None
 
 
 def _located(operator: OpRun, place: str) -> Callable[..., tuple[Any, ...]]:
@@ -591,7 +552,8 @@ def _located(operator: OpRun, place: str) -> Callable[..., tuple[Any, ...]]:
                 raise cause from None
             given = f"{type(cause).__name__}: {first_line(cause)}"
             if isinstance(cause, MemoryError):
-                raise MemoryLimitError(f"{operator.op_type} ran out of memory", where=place, given=given) from None
+                reason = f"{operator.op_type} ran out of memory"
+                raise errors.MemoryLimitError(reason, where=place, given=given) from None
             raise ExecutionError(f"{operator.op_type} failed", where=place, given=given) from error
 
     return run
@@ -622,7 +584,7 @@ def _is_installed() -> bool:
     """Return whether onnxruntime is there and new enough."""
     try:
         import_module("extremum.onnxruntime.library")
-    except DependencyError:
+    except errors.DependencyError:
         return False
     return True
 
@@ -652,7 +614,7 @@ class Session:
         self._reference = reference
         self._executor: Executor | None = None
 
-    def run(self, output_names: None, feeds: Mapping[str, Any]) -> Sequence[Any]:
+    def run(self, output_names: None, feeds: Mapping[str, Any]) -> Any:
         """Run the model once."""
         try:
             native = {
@@ -668,8 +630,7 @@ class Session:
                     self._executor = self._reference()
             if self._executor is None:
                 raise ExecutionError("onnxruntime could not run the model", given=first_line(error)) from error
-        taken_over: Sequence[Any] = self._executor.run(output_names, feeds)
-        return taken_over
+        return self._executor.run(output_names, feeds)
 
 
 @dataclass(frozen=True, slots=True)
