@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import helper
 
-from extremum import backend, dtypes, lower, reference, spec, validate
+from extremum import backend, dtypes, meaning, reference, spec, validate
 from extremum.graph import nodes
 from extremum.operations import results
 from strategies import sample
@@ -103,7 +103,8 @@ def question(row, rng, dtype):
 
 def operation(row, attributes, inputs):
     """What a node of the version means, as tests/test_lower.py expects it."""
-    return lower.operation(row, validate.attributes(row, attributes, nodes.operand_types(row, inputs)), inputs[0].ndim)
+    types = nodes.operand_types(row, inputs)
+    return meaning.operation(row, validate.attributes(row, attributes, types), inputs[0].ndim)
 
 
 def answer(row, attributes, inputs):

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import dtypes, errors, lower, validate
+from extremum import dtypes, errors, meaning, validate
 from extremum.arrays import as_array, class_name
 from extremum.errors import ArgumentError, ExecutionError, ExtremumError, InputError, ModelError, first_line, within
 from extremum.interop import as_operand, is_table
@@ -459,7 +459,7 @@ class _Operator(OpRun):
         values, outputs = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
         what = f"the output of {version}"
         types = [(each.sizes or (), dtypes.from_name(str(each.element)).dtype, what) for each in outputs]
-        return lower.operation(version, values, inputs[0].ndim), types
+        return meaning.operation(version, values, inputs[0].ndim), types
 
 
 # The evaluator goes by the name of a class.

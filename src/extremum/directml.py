@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import dtypes, infer, spec, validate
+from extremum import dtypes, meaning, spec, validate
 from extremum.arrays import is_numpy_masked
 from extremum.dtypes import ElementType
 from extremum.errors import (
@@ -36,7 +36,6 @@ from extremum.errors import (
     SpecError,
     required_by,
 )
-from extremum.lower import operation as core_operation
 from extremum.operations import ArgReduce, OneHot, Operation, Order, Reduce, Tie, TopK
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
@@ -613,8 +612,8 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
             raise ElementTypeError(f"{schema} takes inputs of one element type, not {', '.join(elements).upper()}")
         values = validate.attributes(schema, desc.attributes)
         index = desc.output.data_type.element_type
-        operation = core_operation(schema, values, inputs[0].rank or 0, index=index.name)
-        for field, result in zip(desc.outputs, infer.outputs(schema, values, inputs), strict=True):
+        operation = meaning.operation(schema, values, inputs[0].rank or 0, index=index.name)
+        for field, result in zip(desc.outputs, meaning.outputs(schema, values, inputs), strict=True):
             _require_output(desc, field, result)
         if isinstance(operation, ArgReduce):
             largest = math.prod(inputs[0].sizes or ()) // math.prod(desc.output.sizes) - 1
@@ -966,7 +965,7 @@ def steps(
         if tensor.element is None or tensor.sizes is None:
             raise _unknown_sizes(row, name, tensor, feature_level)
     (source, first), (name, result) = inputs[0], outputs[0]
-    operation = core_operation(schema, values, first.rank or 0)
+    operation = meaning.operation(schema, values, first.rank or 0)
     if isinstance(operation, ArgReduce | OneHot | TopK) or (isinstance(operation, Reduce) and operation.axes):
         desc = _reduction(row, operation, first, feature_level)
         return (_step(desc, (source,), tuple(each for each, _ in outputs), feature_level),)

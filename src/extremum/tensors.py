@@ -1,6 +1,6 @@
 """The element type and shape of a tensor before it exists, and whether it fits into memory.
 
-A dimension is a size, a symbol or unknown. :mod:`extremum.infer` computes the types of outputs.
+A dimension is a size, a symbol or unknown. :mod:`extremum.meaning` computes the types of outputs.
 """
 
 from __future__ import annotations

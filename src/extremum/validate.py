@@ -2,8 +2,8 @@
 
 Decides what is refused, and with which words, from the schema alone: attributes, number of inputs, element types,
 ranks, axes. One function per question; ``attributes`` and ``inputs`` ask several and stop at the first refusal, while
-:mod:`extremum.check` asks each on its own and collects. The shape of the output is :mod:`extremum.infer`'s; the caller
-adds the place and the given values, which it knows.
+:mod:`extremum.check` asks each on its own and collects. The shape of the output is :mod:`extremum.meaning`'s. The
+caller adds the place and the given values, which it knows.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from extremum import __version__, dtypes, lower, reference, spec, validate
+from extremum import __version__, dtypes, meaning, reference, spec, validate
 from extremum.conformance.topics import TOPICS, Placement, Question, Subject
 from extremum.errors import ArgumentError
 from extremum.graph.nodes import operand_types
@@ -82,7 +82,7 @@ class Case:
         """The operation that the version specifies for the node."""
         types = operand_types(self.version, [*self.question.inputs, *self.listed.values()])
         attributes = validate.attributes(self.version, self.stated, types)
-        return lower.operation(self.version, attributes, self.question.inputs[0].ndim)
+        return meaning.operation(self.version, attributes, self.question.inputs[0].ndim)
 
     def expected(self) -> tuple[Array, ...] | None:
         """Return the answer by :mod:`extremum.reference`, or None where the node has to be refused."""
