@@ -3,30 +3,48 @@
 Exit status: 0 done, 1 done with findings, 2 could not run, 130 interrupted. An unexpected exception is status 2 too.
 :mod:`extremum.cli.program` lists the commands; each parses its arguments, calls the library, prints, and returns its
 status.
+
+A command that works long ends within a second of Ctrl-C. The first Ctrl-C raises KeyboardInterrupt, so that the command
+can tidy up. A thread ends the process if that takes longer than the time allowed, for example because the main thread
+is inside a library or waits for another thread. A second Ctrl-C ends the process at once.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
+import signal
+import socket
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import pairwise
+from types import FrameType
 
-from extremum.cli import interrupt, terminal
+from extremum.cli import terminal
 from extremum.errors import ArgumentError
 from extremum.printable import json_text
+
+# The exit status of what SIGINT ended, as shells have it.
+_INTERRUPTED = 128 + 2
+# Seconds between the first Ctrl-C and the end of the process.
+_ALLOWED = 0.7
+
+_said = threading.Lock()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    terminal.prepare()
+    for stream in (sys.stdout, sys.stderr):
+        # Escapes what the encoding cannot express. Whoever calls this may have replaced the streams.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     if not sys.warnoptions:
         # A warning of a library is no answer of the command.
         warnings.simplefilter("ignore")
-    with interrupt.watch():
+    with _watch():
         status = _status(words)
     sys.exit(status)
 
@@ -34,33 +52,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _status(words: list[str]) -> int:
     try:
         status = _run(words)
-        terminal.flush()
+        # Empty text flushes what a library has printed, and below what is left.
+        terminal.write("", end="")
+        return status
     except KeyboardInterrupt:
-        interrupt.say_once()
-        return interrupt.STATUS
+        _say_interrupted()
+        return _INTERRUPTED
     except BrokenPipeError:
         # The reader has seen enough.
         terminal.discard(sys.stdout)
-        return 2
     except BaseException as error:  # a panic of the native module is no Exception
         failure = terminal.show_error(error)
-        with contextlib.suppress(OSError):
-            if _wants_json(words):
-                terminal.write(json_text({"error": failure.record()}))
-            terminal.flush()
-        return 2
-    return status
+        try:
+            terminal.write(json_text({"error": failure.record()}) + "\n" if _wants_json(words) else "", end="")
+        except OSError:
+            terminal.discard(sys.stdout)
+    return 2
 
 
 def _run(words: list[str]) -> int:
     import click
     from click.shell_completion import shell_complete
 
-    from extremum.cli.options import COMPLETION_VARIABLE
     from extremum.cli.program import program
 
-    if instruction := os.environ.get(COMPLETION_VARIABLE):
-        return shell_complete(program, {}, "extremum", COMPLETION_VARIABLE, instruction)
+    if instruction := os.environ.get("_EXTREMUM_COMPLETE"):
+        return shell_complete(program, {}, "extremum", "_EXTREMUM_COMPLETE", instruction)
     try:
         with program.make_context("extremum", list(words)) as context:
             status: int | None = program.invoke(context)
@@ -74,3 +91,67 @@ def _run(words: list[str]) -> int:
 def _wants_json(words: list[str]) -> bool:
     options = words[: words.index("--")] if "--" in words else words
     return not {"--json", "--format=json"}.isdisjoint(options) or ("--format", "json") in pairwise(options)
+
+
+def _say_interrupted() -> None:
+    """Write the line that says that the command was interrupted, once."""
+    if _said.acquire(blocking=False):
+        # A progress bar hides the cursor, and has perhaps no time to show it again.
+        prefix = "\r\x1b[K\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
+        with suppress(OSError, ValueError):
+            terminal.write(f"{prefix}extremum: interrupted", err=True)
+
+
+@contextmanager
+def _watch() -> Iterator[None]:
+    """End the process soon after a Ctrl-C that comes in this block."""
+    if _said.locked():
+        _said.release()
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        # Signals are the business of the program that called, or whoever started this one has them ignored.
+        yield
+        return
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGINT, _raise_first)
+    threading.Thread(target=_end_soon, args=(receiver,), daemon=True).start()
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is _raise_first:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.set_wakeup_fd(before)
+            # The thread reads the end of the stream and returns.
+            sender.close()
+        else:
+            # Interrupted: it stays open, and the thread watches the end of the interpreter, which waits for threads.
+            sender.detach()
+
+
+def _raise_first(number: int, frame: FrameType | None) -> None:
+    # The next ones only wake the thread: an exception in the middle of tidying up would show a traceback.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    raise KeyboardInterrupt
+
+
+def _end_soon(receiver: socket.socket) -> None:
+    """Wait for a Ctrl-C, allow some time after it, and end the process."""
+    with receiver:
+        while (received := receiver.recv(1)) and received[0] != signal.SIGINT:
+            pass
+        if not received:
+            return
+        receiver.settimeout(_ALLOWED)
+        with suppress(TimeoutError):
+            while receiver.recv(1)[0] != signal.SIGINT:
+                pass
+    if (starting := sys.modules.get("extremum.runtimes.runtime")) is not None:
+        starting.STARTING.acquire(timeout=0.2)
+    # Processes that were started here must not outlive this one.
+    if (processes := sys.modules.get("multiprocessing")) is not None:
+        for process in processes.active_children():
+            process.kill()
+    _say_interrupted()
+    os._exit(_INTERRUPTED)

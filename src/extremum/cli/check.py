@@ -56,10 +56,8 @@ def _read_settings(path: Path) -> dict[str, Any]:
         if name not in _SETTINGS:
             remedy = f"the settings are {', '.join(_SETTINGS)}"
             raise ArgumentError(f"there is no setting {name!r}", where=where, remedy=remedy)
-        kind = _SETTINGS[name]
-        if not isinstance(value, kind) or (
-            isinstance(value, list) and not all(isinstance(each, str) for each in value)
-        ):
+        kind, texts = _SETTINGS[name], value if isinstance(value, list) else []
+        if not isinstance(value, kind) or not all(isinstance(each, str) for each in texts):
             raise ArgumentError(f"the setting {name!r} must be {_TYPES[kind]}", where=where, given=repr(value))
     return {"name" if name == "for" else name.replace("-", "_"): value for name, value in table.items()}
 

@@ -18,9 +18,6 @@ from click.shell_completion import CompletionItem
 
 from extremum.errors import ArgumentError, InputError
 
-COMPLETION_VARIABLE = "_EXTREMUM_COMPLETE"
-"""The environment variable by which a shell asks for completions."""
-
 PATH = click.Path(path_type=Path)
 
 _SKIPPED = ("node_modules", "__pycache__", "venv", "site-packages")

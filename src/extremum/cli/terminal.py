@@ -22,29 +22,11 @@ if TYPE_CHECKING:
 _REPORT = "this is a bug in extremum; please report it with the traceback that EXTREMUM_TRACEBACK=1 prints"
 
 
-def prepare() -> None:
-    """Escape what the encoding of a stream cannot express."""
-    for stream in (sys.stdout, sys.stderr):
-        # Whoever calls main may have replaced the streams.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
 def write(text: str, *, err: bool = False, end: str = "\n") -> None:
     """Write text to stdout or stderr if the stream exists; `end` follows the text."""
     stream = sys.stderr if err else sys.stdout
     if stream is not None:
         print(text, file=stream, end=end, flush=True)
-
-
-def flush() -> None:
-    """Flush stdout if it exists."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except OSError:
-        discard(sys.stdout)
-        raise
 
 
 def discard(stream: TextIO) -> None:
