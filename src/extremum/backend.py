@@ -247,9 +247,8 @@ class Backend(_OnnxBackend):
         refusal = None
         if engine == "onnxruntime" or (engine is None and has_others and _is_installed()):
             _require_implemented(loaded.proto.graph, walk, others_too=True)
-            instead = None if engine else lambda: _open_executor(with_dense(loaded.whole))
             try:
-                return PreparedModel(loaded, Session(loaded, walk, instead, threads))
+                return PreparedModel(loaded, Session(loaded, walk, threads, falls_back=engine is None))
             except ExtremumError as error:
                 if engine is not None:
                     raise
@@ -465,7 +464,8 @@ class _Operator(OpRun):
 # The evaluator goes by the name of a class.
 _OPERATORS = [
     type(name, (_Operator,), {"__doc__": f"ONNX {name}, every version.", "__module__": __name__})
-    for name in sorted(name for domain, name in OPERATORS if domain == ONNX)
+    for domain, name in sorted(OPERATORS)
+    if domain == ONNX
 ]
 
 
@@ -590,11 +590,9 @@ def _is_installed() -> bool:
 
 
 class Session:
-    """A session of a model whose weights are split off; it has the reference evaluator take over where it fails."""
+    """A session of a model whose weights are split off; the reference evaluator may take over where it fails."""
 
-    def __init__(
-        self, model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None, threads: int | None
-    ) -> None:
+    def __init__(self, model: Model, sites: Sequence[Site], threads: int | None, *, falls_back: bool) -> None:
         from extremum.onnxruntime import convert_sites
         from extremum.onnxruntime.library import RELEASE, add_weights, open_session, register, session_options
 
@@ -611,7 +609,7 @@ class Session:
             given = f"{RELEASE}: {first_line(error)}"
             raise ExecutionError("onnxruntime does not take the model", given=given) from None
         self.output_names = [output.name for output in self._session.get_outputs()]
-        self._reference = reference
+        self._model = model if falls_back else None
         self._executor: Executor | None = None
 
     def run(self, output_names: None, feeds: Mapping[str, Any]) -> Any:
@@ -625,9 +623,9 @@ class Session:
             # Of two integer types of one width onnxruntime takes the one that NumPy does not call by its width.
             return [x.view(x.dtype.str) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x for x in results]
         except Exception as error:
-            if self._executor is None and self._reference is not None:
+            if self._executor is None and self._model is not None:
                 with contextlib.suppress(ExtremumError):
-                    self._executor = self._reference()
+                    self._executor = _open_executor(with_dense(self._model.whole))
             if self._executor is None:
                 raise ExecutionError("onnxruntime could not run the model", given=first_line(error)) from error
         return self._executor.run(output_names, feeds)

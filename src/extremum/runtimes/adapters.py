@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,14 +67,6 @@ def through_float32(load: Load) -> Load:
     return load_wide
 
 
-@contextmanager
-def _file_of(model: onnx.ModelProto) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "model.onnx")
-        path.write_bytes(model.SerializeToString())
-        yield path
-
-
 def _extremum() -> list[Runtime]:
     """Return the backend, and onnxruntime with this package's operators where it is installed."""
     from extremum import __version__, backend
@@ -91,12 +83,11 @@ def _session(name: str, provider: str, session: Any) -> Runtime:
     """Return one execution provider of onnxruntime, by a class of sessions."""
     import onnxruntime
 
+    from extremum.onnxruntime.library import session_options
+
     @through_float32
     def load(model: onnx.ModelProto) -> Run:
-        options = onnxruntime.SessionOptions()
-        # Fatal errors only: a refusal is an answer here, not a line on the terminal.
-        options.log_severity_level = 4
-        opened = session(model.SerializeToString(), options, providers=[provider])
+        opened = session(model.SerializeToString(), session_options(), providers=[provider])
         return lambda feeds: list(opened.run(None, dict(feeds)))
 
     return Adapter(name, onnxruntime.__version__, load)
@@ -146,14 +137,11 @@ def _tract() -> list[Runtime]:
 
     @through_float32
     def load(model: onnx.ModelProto) -> Run:
-        with _file_of(model) as path:
+        with tempfile.TemporaryDirectory() as folder:
+            onnx.save(model, path := Path(folder, "model.onnx"))
             runnable = tract.onnx().load(path).into_model().into_runnable()
-
-        def run(feeds: Feeds) -> list[Any]:
-            inputs = [np.asarray(feeds[value.name], order="C") for value in model.graph.input]
-            return [answer.to_numpy() for answer in runnable.run(inputs)]
-
-        return run
+        names = [value.name for value in model.graph.input]
+        return lambda feeds: [y.to_numpy() for y in runnable.run([np.asarray(feeds[x], order="C") for x in names])]
 
     return [Adapter("tract", version("tract"), load)]
 
@@ -167,7 +155,8 @@ def _tinygrad() -> list[Runtime]:
 
     @through_float32
     def load(model: onnx.ModelProto) -> Run:
-        with _file_of(model) as path:
+        with tempfile.TemporaryDirectory() as folder:
+            onnx.save(model, path := Path(folder, "model.onnx"))
             runner = OnnxRunner(path)
         return lambda feeds: [x.numpy() for x in runner({name: Tensor(x) for name, x in feeds.items()}).values()]
 

@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
@@ -39,8 +39,8 @@ Load = Callable[[onnx.ModelProto], Run]
 """Takes a model and returns what runs it; an exception, here or in a run, is a refusal."""
 
 
-class Runtime(Protocol):
-    """A runtime that is installed."""
+class Runtime(Hashable, Protocol):
+    """A runtime that is installed; what it refuses is cached by it."""
 
     @property
     def name(self) -> str:
@@ -52,9 +52,6 @@ class Runtime(Protocol):
 
     def load(self, model: onnx.ModelProto, /) -> Run:
         """Return what runs a model."""
-
-    def __hash__(self) -> int:
-        """Every object has one: what a runtime refuses is cached by it."""
 
 
 @functools.cache
