@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import dtypes
+from extremum.tensors import element_of
 
 Array = NDArray[Any]
 
@@ -203,7 +203,7 @@ def arrays(case: Case, numbers: Sequence[NDArray[np.int8]]) -> list[Array]:
 
 def typed(numbers: NDArray[np.int8], element_type: str) -> Array:
     """Return the numbers in an element type, in the same order: floats a sixteenth, unsigned shifted by 128."""
-    dtype = dtypes.from_name(element_type).dtype
+    dtype = element_of(element_type).dtype
     if dtype.kind == "i":
         return numbers.astype(dtype)
     if dtype.kind == "u":

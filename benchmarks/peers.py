@@ -21,7 +21,7 @@ from onnx.parser import parse_model
 
 import extremum
 from benchmarks.matrix import Array, Case
-from extremum import dtypes
+from extremum.tensors import element_of
 
 OURS = "extremum"
 
@@ -219,7 +219,7 @@ def parsed(graph: str, opset: int) -> bytes:
 
 def _model(case: Case) -> bytes:
     """Return a case as an ONNX model, x0, x1 ... to y, and of TopK i; of ArgMax several axes are flattened."""
-    element = TensorProto.DataType.Name(dtypes.from_name(case.element_type).onnx_number).lower()
+    element = TensorProto.DataType.Name(element_of(case.element_type).onnx_number).lower()
     names, before, axis = [f"x{number}" for number in range(case.operands)], "", case.reduced[0]
     inputs = ", ".join(f"{element}{[*shape]} {name}" for shape, name in zip(case.operand_shapes, names, strict=True))
     outputs, results, options = f"{element}{[*case.shape]} y", "y", "" if case.elementwise else f"<axis={axis}>"

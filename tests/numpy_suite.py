@@ -13,7 +13,7 @@ import numpy._core._rational_tests
 import pytest
 
 import extremum as ex
-from extremum.dtypes import ELEMENT_TYPES
+from extremum.tensors import ELEMENT_TYPES
 
 TESTS = [
     f"numpy.{module}::{name}"

@@ -3,13 +3,14 @@
 import numpy as np
 from onnx import helper
 
-from extremum import backend, dtypes, meaning, reference, spec, validate
+from extremum import backend, meaning, reference, spec, validate
 from extremum.graph import nodes
 from extremum.operations import results
+from extremum.tensors import ELEMENT_TYPES
 from strategies import sample
 
 VERSIONS = [row for rows in spec.OPERATORS.values() for row in rows if row.domain == spec.ONNX]
-ROWS = [(row, element) for row in VERSIONS for element in dtypes.ELEMENT_TYPES]
+ROWS = [(row, element) for row in VERSIONS for element in ELEMENT_TYPES]
 ACCEPTED = [(row, element) for row, element in ROWS if element.name in row.types]
 
 

@@ -5,8 +5,8 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper
 
-from extremum import dtypes
 from extremum.onnxruntime import InferenceSession
+from extremum.tensors import element_of
 
 
 def session(model, **options):
@@ -43,7 +43,7 @@ def node_model(row, given, inputs, results):
 
 
 def declare(name, array, element=None):
-    number = dtypes.from_name(element or array.dtype.name).onnx_number
+    number = element_of(element or array.dtype.name).onnx_number
     return helper.make_tensor_value_info(name, number, [f"{name}_{axis}" for axis in range(array.ndim)])
 
 

@@ -8,8 +8,9 @@ import onnx
 import onnxruntime
 from packaging.version import Version
 
-from extremum import backend, dtypes
+from extremum import backend
 from extremum.fix import same_bits
+from extremum.tensors import element_of
 
 ORT = f"onnxruntime {onnxruntime.__version__}"
 # Versions before 1.32 do, though not along the rows of a matrix.
@@ -19,7 +20,7 @@ FINDS_NAN_ALONG_A_VECTOR = Version(onnxruntime.__version__) < Version("1.32")
 def one_node(name, element, opset, attributes="", inputs=None):
     """A model of one node on matrices; bfloat16 comes in and goes out as float, since NumPy has none."""
     names = [f"x{index}" for index in range(inputs or (2 if name in ("Max", "Min") else 1))]
-    inside = onnx.TensorProto.DataType.Name(dtypes.from_name(element).onnx_number).lower()
+    inside = onnx.TensorProto.DataType.Name(element_of(element).onnx_number).lower()
     outside = "float" if element == "bfloat16" else inside
     # From opset 8 on Max and Min broadcast.
     sizes = "m{0}, n{0}" if opset >= 8 else "m, n"
@@ -71,7 +72,7 @@ def edges(element):
         limits = np.iinfo(element)
         values = {limits.min, limits.min + 1, limits.max // 2, limits.max // 2 + 1, limits.max - 1, limits.max, 0, 1}
         return np.array(sorted(values), element)
-    limits = ml_dtypes.finfo(dtypes.from_name(element).dtype)
+    limits = ml_dtypes.finfo(element_of(element).dtype)
     values = [-np.inf, limits.min, -1, -limits.smallest_subnormal, -0.0, 0.0, limits.smallest_subnormal, 1, limits.max]
     values = np.array([float(value) for value in [*values, np.inf, np.nan]]).astype(limits.dtype)
     return values.astype(np.float32) if element == "bfloat16" else values

@@ -3,12 +3,13 @@
 import pytest
 
 from agreement import same_bits
-from extremum import backend, dtypes, runtimes
+from extremum import backend, runtimes
 from extremum.conformance import Selection, cases
 from extremum.conformance.suite import model_of
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError
 from extremum.runtimes.runtime import Outcome, compare
+from extremum.tensors import ELEMENT_TYPES
 from onnx_cases import VERSIONS
 from refusal import error_of
 from strategies import sometimes
@@ -23,7 +24,7 @@ def test_every_version_type_and_topic_has_cases_that_say_why(suite):
     assert 2000 < len(suite) < 14_000
     assert len({case.name for case in suite}) == len(suite)
     subjects = {(case.version, case.element) for case in suite}
-    assert subjects == {(row, element.name) for row in VERSIONS for element in dtypes.ELEMENT_TYPES}
+    assert subjects == {(row, element.name) for row in VERSIONS for element in ELEMENT_TYPES}
     assert {case.topic for case in suite} == set(TOPICS)
     assert all(case.question.says or case.question.leaves_open for case in suite)
     assert not any(case.specified for case in suite if case.topic in ("nan", "zeros"))

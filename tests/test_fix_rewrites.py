@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extremum import backend, dtypes
+from extremum import backend
 from extremum import fix as fixing
 from extremum.check import check
 from extremum.fix import REWRITES, fix, same_bits
+from extremum.tensors import element_of
 from models import model
 from stock import ORT, assert_same, edges, feeds_of, hold, one_node, stock_refuses
 
@@ -150,7 +151,7 @@ def test_a_rewritten_index_is_right_on_any_values(values):
     ],
 )
 def test_what_directml_refuses(name, element, level, opset):
-    dtype = dtypes.from_name(element)
+    dtype = element_of(element)
     onnx_name = onnx.TensorProto.DataType.Name(dtype.onnx_number).lower()
     operands = "a, b" if name in ("Max", "Min") else "a"
     original = model(f"({onnx_name}[2, 3] a, {onnx_name}[2, 3] b) => (y) {{ y = {name} ({operands}) }}", opset)

@@ -44,12 +44,12 @@ LOADED = {
     "extremum.reductions": "ex.argmax([1, 2])",
     "extremum.tables": "ex.argmax(pd.DataFrame({1: [2]}))",
     "extremum.xarray": "ex.argmax(xr.DataArray([1, 2]))",
-    "ml_dtypes": "from extremum import dtypes; dtypes.from_name('bfloat16').dtype",
+    "ml_dtypes": "from extremum.tensors import element_of; element_of('bfloat16').dtype",
 }
 PREPARED = {
     "extremum.tables": "import pandas as pd",
     "extremum.xarray": "import xarray as xr",
-    "ml_dtypes": "import extremum.dtypes",
+    "ml_dtypes": "import extremum.tensors",
 }
 
 

@@ -15,7 +15,7 @@ HEAVY = ("onnx", "onnxruntime", "dask", "xarray", "cubed", "zarr", "ml_dtypes", 
 LOADED = {
     "import extremum; extremum.argmax([1]); extremum.max([1]); extremum.maximum([1], 2)": set(),
     "import extremum.spec, extremum.validate, extremum.meaning": set(),
-    "from extremum import dtypes; dtypes.from_name('bfloat16').dtype": {"ml_dtypes"},
+    "from extremum.tensors import element_of; element_of('bfloat16').dtype": {"ml_dtypes"},
     "import extremum.check, extremum.fix": {"onnx", "ml_dtypes"},
 }
 

@@ -5,9 +5,10 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from extremum import backend, dtypes
+from extremum import backend
 from extremum.errors import ExecutionError, ModelError
 from extremum.onnxruntime import library
+from extremum.tensors import ELEMENT_TYPES, element_of
 from models import model
 
 N = 2000
@@ -87,9 +88,9 @@ def test_large_weights_in_other_files_are_there_when_a_model_is_prepared_and_rea
         backend.prepare(path)
 
 
-@pytest.mark.parametrize("element", [each.name for each in dtypes.ELEMENT_TYPES])
+@pytest.mark.parametrize("element", [each.name for each in ELEMENT_TYPES])
 def test_weights_of_every_element_type(element):
-    values = (np.arange(N * 4) % 2).astype(dtypes.from_name(element).dtype).reshape(4, N)
+    values = (np.arange(N * 4) % 2).astype(element_of(element).dtype).reshape(4, N)
     proto = weighed(f"(int64[1] j) => (float[1, {N}] y) {{ g = Gather(w, j) y = Cast <to=1> (g) }}", w=values)
     prepared = backend.prepare(proto, engine="onnxruntime")
     assert np.array_equal(prepared.run([np.array([2])]).y, values[2:3].astype(np.float32))
@@ -148,7 +149,7 @@ def test_weights_that_are_too_few_are_refused_as_onnxruntime_refuses_them():
 
 def test_who_takes_over_has_the_weights(tmp_path):
     # onnxruntime has no Neg on bfloat16, onnx's reference implementation has.
-    bfloat16 = dtypes.from_name("bfloat16").dtype
+    bfloat16 = element_of("bfloat16").dtype
     proto = weighed(f"(bfloat16[{N}] x) => (bfloat16[{N}] y) {{ z = Neg(w) y = Max(z, x) }}", w=W.astype(bfloat16))
     prepared = backend.prepare(inside(proto, tmp_path))
     assert prepared.engine == "reference"

@@ -3,8 +3,9 @@
 import onnx
 import pytest
 
-from extremum import dtypes, spec
+from extremum import spec
 from extremum.errors import SpecError, UnknownOperatorError
+from extremum.tensors import element_of
 from refusal import error_of
 
 ONNX_ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
@@ -17,7 +18,7 @@ def schema_of(row):
 
 
 def onnx_types(parameter):
-    numbers = (dtypes.from_name(name).onnx_number for name in parameter.types)
+    numbers = (element_of(name).onnx_number for name in parameter.types)
     return {f"tensor({onnx.TensorProto.DataType.Name(number).lower()})" for number in numbers}
 
 

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import dtypes, errors, meaning, validate
+from extremum import errors, meaning, validate
 from extremum.arrays import as_array, class_name
 from extremum.errors import ArgumentError, ExecutionError, ExtremumError, InputError, ModelError, first_line, within
 from extremum.interop import as_operand, is_table
 from extremum.operations import Operation, results
 from extremum.spec import ONNX, OPERATORS, OperatorVersion
-from extremum.tensors import TensorType, require_memory
+from extremum.tensors import ELEMENT_TYPES, TensorType, element_of, require_memory
 
 with errors.required_by("extremum.backend"):
     import onnx
@@ -378,7 +378,7 @@ def _require_implemented(
 
 
 def _require_memory(name: str, tensor: TensorType) -> None:
-    element = next((each for each in dtypes.ELEMENT_TYPES if each.name == tensor.element), None)
+    element = next((each for each in ELEMENT_TYPES if each.name == tensor.element), None)
     if tensor.sizes is not None and element is not None:
         require_memory(tensor.sizes, element.dtype, repr(name))
 
@@ -457,7 +457,7 @@ class _Operator(OpRun):
         attributes = nodes.attributes_of(self.onnx_node, linked_attributes)
         values, outputs = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
         what = f"the output of {version}"
-        types = [(each.sizes or (), dtypes.from_name(str(each.element)).dtype, what) for each in outputs]
+        types = [(each.sizes or (), element_of(str(each.element)).dtype, what) for each in outputs]
         return meaning.operation(version, values, inputs[0].ndim), types
 
 

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import dtypes, meaning, spec, validate
+from extremum import meaning, spec, validate
 from extremum.arrays import is_numpy_masked
-from extremum.dtypes import ElementType
 from extremum.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -38,7 +37,7 @@ from extremum.errors import (
 )
 from extremum.operations import ArgReduce, OneHot, Operation, Order, Reduce, Tie, TopK
 from extremum.spec import Family, OperatorVersion
-from extremum.tensors import TensorType
+from extremum.tensors import ElementType, TensorType, element_of
 from extremum.validate import Attributes
 
 if TYPE_CHECKING:
@@ -106,8 +105,8 @@ class TensorDataType(_Enumeration, IntEnum):
 
     @property
     def element_type(self) -> ElementType:
-        """The row of :mod:`extremum.dtypes`."""
-        return dtypes.from_name(self.name.lower())
+        """The row of :mod:`extremum.tensors`."""
+        return element_of(self.name.lower())
 
 
 class TensorFlags(_Enumeration, IntFlag):
@@ -1043,7 +1042,7 @@ def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: Featu
 
 
 def _data_type(tensor: TensorType) -> TensorDataType:
-    element = dtypes.from_name(str(tensor.element))
+    element = element_of(str(tensor.element))
     if element.name.upper() not in TensorDataType.__members__:
         raise ElementTypeError(f"DirectML has no tensors of {element.name}", remedy="put a Cast to float before it")
     return TensorDataType[element.name.upper()]

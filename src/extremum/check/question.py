@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum import backend, dtypes, validate
+from extremum import backend, validate
 from extremum.errors import ExtremumError
 from extremum.graph.inference import resolve_references
 from extremum.graph.nodes import operand_types
@@ -24,7 +24,7 @@ from extremum.graph.sites import Site
 from extremum.runtimes import Feeds, shown
 from extremum.runtimes.runtime import InProcess, NoAnswerError, Outcome, Question, Subprocess, compare
 from extremum.spec import Family
-from extremum.tensors import Shape, TensorType
+from extremum.tensors import Shape, TensorType, element_of
 
 # Enough for ties at both ends and in the middle. No rewrite depends on a size.
 _LARGEST_SIZE = 7
@@ -106,7 +106,7 @@ def _sizes(tensor: TensorType, joint: Shape | None) -> tuple[int, ...]:
 
 def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind: Kind) -> NDArray[Any]:
     """Return an array of one kind of values."""
-    dtype = dtypes.from_name(element).dtype
+    dtype = element_of(element).dtype
     if kind is not Kind.RANDOM:
         values = _values(dtype, kind)
         return np.asarray(values[random.integers(len(values), size=sizes)])
@@ -237,7 +237,7 @@ def model_of(nodes: list[onnx.NodeProto], opset: int, inputs: Feeds, outputs: Fe
 
 
 def _value(name: str, x: NDArray[Any]) -> onnx.ValueInfoProto:
-    return onnx.helper.make_tensor_value_info(name, dtypes.from_name(x.dtype.name).onnx_number, x.shape)
+    return onnx.helper.make_tensor_value_info(name, element_of(x.dtype.name).onnx_number, x.shape)
 
 
 def _shrink(inputs: Feeds, differs: Callable[[Feeds], bool]) -> Feeds:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 from rich.progress import MofNCompleteColumn
 
-from extremum import dtypes, runtimes, spec
+from extremum import runtimes, spec
 from extremum.cli.new_files import require_free
 from extremum.cli.options import PATH, Group, adapter_option, complete, json_option, known_runtimes
 from extremum.cli.terminal import progress, write
@@ -22,8 +22,9 @@ from extremum.conformance.card import draw, record, recorded, summarised
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError, InputError
 from extremum.printable import json_text, printable
+from extremum.tensors import ELEMENT_TYPES
 
-_TYPES = [each.name for each in dtypes.ELEMENT_TYPES]
+_TYPES = [each.name for each in ELEMENT_TYPES]
 _OPERATORS = sorted({name for domain, name in spec.OPERATORS if domain == spec.ONNX})
 
 _FILTERS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (

@@ -12,10 +12,11 @@ import click
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from extremum import dtypes, spec
+from extremum import spec
 from extremum.cli.options import Command
 from extremum.cli.terminal import console, write
 from extremum.printable import json_text, markdown_table
+from extremum.tensors import ELEMENT_TYPES
 
 
 @click.command(cls=Command)
@@ -59,7 +60,7 @@ def tables() -> Iterator[list[list[str]]]:
     for domain in (spec.ONNX, spec.DIRECTML):
         operators = [versions for (of, _), versions in spec.OPERATORS.items() if of == domain]
         columns: dict[tuple[str, ...], list[str]] = {}
-        for row in dtypes.ELEMENT_TYPES:
+        for row in ELEMENT_TYPES:
             since = (next((each.version for each in versions if row.name in each.types), "-") for versions in operators)
             columns.setdefault(tuple(since), []).append(row.name)
         columns.pop(("-",) * len(operators), None)

@@ -19,17 +19,18 @@ from itertools import product, zip_longest
 from typing import Any
 from urllib.parse import quote
 
-from extremum import __version__, dtypes
+from extremum import __version__
 from extremum.conformance.suite import VERSIONS, Answers, Case, Result, cases
 from extremum.conformance.topics import Placement
 from extremum.errors import InputError
 from extremum.printable import markdown_table
 from extremum.runtimes.runtime import Array, Outcome
+from extremum.tensors import ELEMENT_TYPES
 
 REFUSALS = "refusals"
 """The column, beside the element types, of the cases that have to be refused, which say nothing of a type."""
 
-COLUMNS = [*(each.name for each in dtypes.ELEMENT_TYPES if any(each.name in row.types for row in VERSIONS)), REFUSALS]
+COLUMNS = [*(each.name for each in ELEMENT_TYPES if any(each.name in row.types for row in VERSIONS)), REFUSALS]
 """The element types that any version takes, and the refusals."""
 
 

@@ -26,13 +26,14 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from extremum import __version__, dtypes, meaning, reference, spec, validate
+from extremum import __version__, meaning, reference, spec, validate
 from extremum.conformance.topics import TOPICS, Placement, Question, Subject
 from extremum.errors import ArgumentError
 from extremum.graph.nodes import operand_types
 from extremum.operations import Operation, results
 from extremum.runtimes.runtime import Array, NoAnswerError, Outcome, Subprocess, compare
 from extremum.spec import OperatorVersion
+from extremum.tensors import ELEMENT_TYPES, element_of
 
 VERSIONS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
 """Every version of every operator that the suite asks."""
@@ -96,7 +97,7 @@ def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
     def value(name: str, element: str, shape: Sequence[int | str] | None) -> onnx.ValueInfoProto:
         if shape is not None and placement is Placement.SYMBOLIC:
             shape = [f"{name}_{axis}" for axis, _ in enumerate(shape)]
-        return helper.make_tensor_value_info(name, dtypes.from_name(element).onnx_number, shape)
+        return helper.make_tensor_value_info(name, element_of(element).onnx_number, shape)
 
     inputs = [value(name, x.dtype.name, x.shape) for name, x in case.feeds.items()]
     given = [f"y{at or ''}" for at in range(len(case.version.outputs))]
@@ -171,7 +172,7 @@ class Selection:
         for noun, given, known in (
             ("operator", self.operators, {schema.name for schema in VERSIONS}),
             ("version", self.versions, {schema.since for schema in VERSIONS}),
-            ("element type", self.elements, {element.name for element in dtypes.ELEMENT_TYPES}),
+            ("element type", self.elements, {element.name for element in ELEMENT_TYPES}),
             ("topic", self.topics, set(TOPICS)),
         ):
             for name in given:
@@ -211,7 +212,7 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
     chosen = selection or Selection()
     starts = {tuple(name.split("_")[:3]) for name in chosen.names}
     filters = (chosen.operators, chosen.versions, chosen.elements, chosen.topics, starts)
-    for schema, element, topic in product(VERSIONS, dtypes.ELEMENT_TYPES, TOPICS):
+    for schema, element, topic in product(VERSIONS, ELEMENT_TYPES, TOPICS):
         start = (schema.name.lower(), str(schema.since), element.name)
         values = (schema.name, schema.since, element.name, topic, start)
         if any(given and value not in given for given, value in zip(filters, values, strict=True)):

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import onnx
 
-from extremum import dtypes, validate
+from extremum import validate
 from extremum.errors import SpecError
 from extremum.graph.sites import Site
 from extremum.spec import Family
+from extremum.tensors import element_of
 
 CARRIERS = {"bfloat16": "float32", "float16": "float32", "float32": "float32", "float64": "float64"}
 """For each floating type one that holds its values and that onnxruntime and DirectML compare and reduce."""
@@ -64,12 +65,12 @@ class Fragment:
 
     def constant(self, value: object, element: str = "int64") -> str:
         """Append a constant."""
-        array = np.array(value, dtypes.from_name(element).dtype)
+        array = np.array(value, element_of(element).dtype)
         return self.add("Constant", value=onnx.numpy_helper.from_array(array))
 
     def cast(self, x: str, element: str) -> str:
         """Append a Cast."""
-        return self.add("Cast", x, to=dtypes.from_name(element).onnx_number)
+        return self.add("Cast", x, to=element_of(element).onnx_number)
 
     def carried(self, x: str) -> str:
         """Append what converts an input to its carrier, if it has another one."""

@@ -24,10 +24,10 @@ import onnx
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
-from extremum.dtypes import ELEMENT_TYPES
 from extremum.errors import ExtremumError, FileError, ModelError
 from extremum.graph import nodes
 from extremum.graph.types import attribute_tensors, copy_fields, dense, is_external, sparse_tensors, wrong_tensor
+from extremum.tensors import ELEMENT_TYPES
 
 # Files that a user names. Only regular files are opened: a pipe keeps its reader waiting, and a device never ends.
 

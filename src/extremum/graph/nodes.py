@@ -14,11 +14,11 @@ from typing import Any
 import onnx
 from numpy.typing import NDArray
 
-from extremum import dtypes, meaning, spec, validate
+from extremum import meaning, spec, validate
 from extremum.errors import ExtremumError, ModelError
 from extremum.graph.types import array, list_of_integers
 from extremum.spec import ONNX, Family, OperatorVersion
-from extremum.tensors import TensorType
+from extremum.tensors import TensorType, element_of
 
 Importer = onnx.ModelProto | onnx.FunctionProto
 """What imports versions of operators."""
@@ -168,7 +168,7 @@ def key(called: onnx.NodeProto | onnx.FunctionProto) -> Key:
 
 def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelProto:
     """Return a model of one node on tensors of rank 2, from which a runtime tells whether it supports the operator."""
-    number = dtypes.from_name(element).onnx_number
+    number = element_of(element).onnx_number
     names = ["a", "b"] if schema.family in (Family.MAXIMUM, Family.MINIMUM) else ["a"]
     required = [each for each in schema.attributes if each.required]
     stated: dict[str, Any] = {each.name: 1 for each in required if each.input is None}

@@ -19,8 +19,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from extremum import _native, dtypes
+from extremum import _native
 from extremum.errors import ArgumentError, SpecError, required_by, within
+from extremum.tensors import element_of
 
 # This extra brings onnx too.
 with required_by("extremum.onnxruntime", beside="onnxruntime"):
@@ -330,5 +331,5 @@ def _declare(graph: onnx.GraphProto, prefix: str, elements: dict[tuple[str, str]
         for name in node.output:
             element = elements.get((nodes_of.path(prefix, index), name))
             if element is not None and name not in known:
-                number = dtypes.from_name(element).onnx_number
+                number = element_of(element).onnx_number
                 graph.value_info.append(onnx.helper.make_tensor_value_info(name, number, None))

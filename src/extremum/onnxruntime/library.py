@@ -14,11 +14,11 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum import dtypes
 from extremum.errors import DependencyError, ModelError, needed, required_by
 from extremum.graph.load import Model, open_file, require_inside
 from extremum.onnxruntime import Conversion, Which, convert, library_path
 from extremum.printable import printable
+from extremum.tensors import element_of
 
 with required_by("onnxruntime's version"):
     from packaging.version import Version
@@ -230,4 +230,4 @@ def _array(value: Any) -> NDArray[Any]:
     bits = np.empty(value.shape(), np.uint16)
     if bits.size:
         ctypes.memmove(bits.ctypes.data, value.data_ptr(), bits.nbytes)
-    return bits.view(dtypes.from_name("bfloat16").dtype)
+    return bits.view(element_of("bfloat16").dtype)

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 
-from extremum.dtypes import from_name
 from extremum.errors import DependencyError
 from extremum.runtimes.runtime import Feeds, Load, Run, Runtime
+from extremum.tensors import element_of
 
 
 class Adapter(NamedTuple):
@@ -31,7 +31,7 @@ def through_float32(load: Load) -> Load:
 
     The casts are exact in both directions, except for the payload of NaN.
     """
-    bfloat16, narrow, single = from_name("bfloat16").dtype, onnx.TensorProto.BFLOAT16, onnx.TensorProto.FLOAT
+    bfloat16, narrow, single = element_of("bfloat16").dtype, onnx.TensorProto.BFLOAT16, onnx.TensorProto.FLOAT
 
     def load_wide(model: onnx.ModelProto) -> Run:
         wide = onnx.ModelProto()

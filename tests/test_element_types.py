@@ -5,10 +5,9 @@ import numpy as np
 import onnx
 import pytest
 
-from extremum import dtypes
 from extremum.directml import TensorDataType
-from extremum.dtypes import ELEMENT_TYPES
 from extremum.errors import ElementTypeError
+from extremum.tensors import ELEMENT_TYPES, element_of
 
 
 @pytest.mark.parametrize("row", ELEMENT_TYPES, ids=lambda row: row.name)
@@ -16,7 +15,7 @@ def test_row_agrees_with_onnx_and_numpy_and_every_name_finds_it(row):
     assert onnx.helper.tensor_dtype_to_np_dtype(row.onnx_number) == row.dtype
     assert row.dtype.name == row.name
     assert row.dtype.itemsize == row.itemsize
-    assert dtypes.from_name(row.name) is dtypes.from_name(row.dtype.name) is row
+    assert element_of(row.name) is element_of(row.dtype.name) is row
 
 
 def test_twelve_types_and_bool():
@@ -27,4 +26,4 @@ def test_twelve_types_and_bool():
 @pytest.mark.parametrize("dtype", ["complex64", "U3", "object", "V2", "M8[s]", ml_dtypes.float8_e5m2])
 def test_other_dtypes_are_refused(dtype):
     with pytest.raises(ElementTypeError, match="is not an element type that can be compared here\n  help  use one of"):
-        dtypes.from_name(np.dtype(dtype).name)
+        element_of(np.dtype(dtype).name)
