@@ -39,8 +39,8 @@ use a value in [-1, 0]
 EX012 ArgMax-13 gives int64[4, 1], but its output 'label' is declared int64[4]
 EX013 Max-1 does nothing with 'consumed_inputs'
 drop it
-EX014 TopK-11 takes 20 elements along axis 1 of its input, which has 10
-use a k in [0, 10]
+EX014 TopK-11 takes 9 elements along axis 0 of its input, which has 5
+use a k in [0, 5]
 EX015 TopK-1 takes no element: its k is 0
 use a k of at least 1
 EX101 {ORT} does not run ArgMax-13 on int16 at opset 13

@@ -1,8 +1,7 @@
 """Findings about a model: nodes that break a promise, and nodes that a target refuses or answers differently.
 
-Decides the order of the walk and what a finding says beside its reason. The rules are in
-:mod:`extremum.check.rules`. They look at the nodes of this package's operators, in the graph, its subgraphs and the
-model-local functions, and read no weights.
+The rules are in :mod:`extremum.check.rules`. They look at the nodes of this package's operators, in the graph, its
+subgraphs and the model-local functions, and read no weights.
 """
 
 from __future__ import annotations

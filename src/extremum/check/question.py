@@ -1,8 +1,7 @@
 """How a runtime answers the nodes of a model, tried with samples that are hard to get right.
 
 Decides the question (a model of the node alone), the samples (random values, ties, the limits of the type, infinities,
-zeros of either sign and NaN, in sizes that the model may leave open), and how far an input that shows a difference
-shrinks.
+zeros of either sign and NaN, in sizes that the model may leave open), and how far an input shrinks.
 """
 
 from __future__ import annotations
@@ -166,10 +165,7 @@ class AskedRuntime:
         self._evidence: dict[object, list[_Evidence]] = {}
 
     def differences(self, site: Site, kinds: Iterable[Kind] = tuple(Kind)) -> Iterator[tuple[Outcome, str, str]]:
-        """Yield each class of different answers, why there is no answer, if so, and an input that shows it.
-
-        There is none for a node that breaks its promise.
-        """
+        """Yield each class of other answers, why none came, and the input; nothing if a node breaks its promise."""
         if any(tensor.element is None for tensor in site.inputs) or any(refusals(site.outputs)):
             return
         stated = resolve_references(site.node, {})

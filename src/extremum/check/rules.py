@@ -192,10 +192,8 @@ def unknown_attribute(site: Site, schema: OperatorVersion, targets: Targets) -> 
     """The node states an attribute that its version of the operator does not have.
 
     Runtimes refuse it, drop it silently, or obey a later version than the model asks for.
-    Example: 11 (float[1, 1000] scores) => (int64[1, 1] label) {
-    label = ArgMax <axis = 1, select_last_index = 1> (scores) }
-    Instead: 12 (float[1, 1000] scores) => (int64[1, 1] label) {
-    label = ArgMax <axis = 1, select_last_index = 1> (scores) }
+    Example: 11 (float[1000] scores) => (int64[1] label) { label = ArgMax <select_last_index = 1> (scores) }
+    Instead: 12 (float[1000] scores) => (int64[1] label) { label = ArgMax <select_last_index = 1> (scores) }
     """
     for attribute in site.node.attribute:
         yield from refusals(validate.known_attribute, schema, attribute.name)
@@ -205,8 +203,7 @@ def unknown_attribute(site: Site, schema: OperatorVersion, targets: Targets) -> 
 def attribute_value(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """An attribute has a value of the wrong type; a flag such as `keepdims` is neither 0 nor 1; `k` is negative.
 
-    Runtimes disagree on it: onnxruntime (1.21 to 1.32) takes `keepdims=2` for 0, onnx's reference evaluator (1.19 to
-    1.23) for 1.
+    Runtimes disagree: `keepdims=2` is 0 to onnxruntime (1.21 to 1.32), 1 to onnx's reference evaluator (1.19 to 1.23).
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1, keepdims = 2> (scores) }
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1, keepdims = 1> (scores) }
     """
@@ -299,8 +296,7 @@ def negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iter
 def shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The inputs of Max or Min differ in shape before opset 8, or cannot be broadcast from then on.
 
-    Before opset 8 there is no broadcasting. onnx's reference evaluator (1.19 to 1.23) does it, onnxruntime (1.21 to
-    1.32) refuses.
+    Before opset 8, onnxruntime (1.21 to 1.32) refuses them, and onnx's reference evaluator (1.19 to 1.23) broadcasts.
     Example: 7 (float[2, 3] a, float[3] b) => (float[2, 3] c) { c = Max (a, b) }
     Instead: 8 (float[2, 3] a, float[3] b) => (float[2, 3] c) { c = Max (a, b) }
     """
@@ -343,8 +339,7 @@ def rank_zero(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator
 def default_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """Hardmax before version 13 has an input of rank 1 and states no `axis`: the default, 1, does not exist there.
 
-    onnxruntime (1.21 to 1.32) refuses the model. onnx's reference evaluator (1.19 to 1.23) takes the default of version
-    13, -1.
+    onnxruntime (1.21 to 1.32) refuses it. onnx's reference evaluator (1.19 to 1.23) takes version 13's default, -1.
     Example: 11 (float[10] scores) => (float[10] hot) { hot = Hardmax (scores) }
     Instead: 11 (float[10] scores) => (float[10] hot) { hot = Hardmax <axis = 0> (scores) }
     """
@@ -386,10 +381,8 @@ def too_many(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
     """TopK takes more elements than its axis has.
 
     Runtimes refuse it when the node runs. Exporters write a fixed `K` for an axis that is shorter in some model.
-    Example: 12 (float[4, 10] scores) => (float[4, 20] best, int64[4, 20] index) {
-    k = Constant <value_ints = [20]> (); best, index = TopK (scores, k) }
-    Instead: 12 (float[4, 10] scores) => (float[4, 10] best, int64[4, 10] index) {
-    k = Constant <value_ints = [10]> (); best, index = TopK (scores, k) }
+    Example: 12 (float[5] x) => (best, index) { k = Constant <value_ints = [9]> (); best, index = TopK (x, k) }
+    Instead: 12 (float[5] x) => (best, index) { k = Constant <value_ints = [5]> (); best, index = TopK (x, k) }
     """
     if schema.family is Family.TOP:
         yield from _shape_errors(site, schema)
@@ -413,9 +406,8 @@ def onnxruntime(site: Site, schema: OperatorVersion, targets: Targets) -> Iterat
     """The installed onnxruntime, tried with a model of this one node, does not run it on its element type.
 
     A model with one such node cannot be loaded at all. `extremum fix` rewrites it into nodes that can.
-    Example: 13 (int16[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
-    Instead: 13 (int16[4, 10] scores) => (int64[4, 1] label) {
-    wide = Cast <to = 6> (scores); label = ArgMax <axis = 1> (wide) }
+    Example: 13 (int16[10] scores) => (int64[1] label) { label = ArgMax (scores) }
+    Instead: 13 (int16[10] scores) => (int64[1] label) { wide = Cast <to = 6> (scores); label = ArgMax (wide) }
     """
     element = site.element
     if targets.runtime is None or element not in schema.types:
@@ -457,9 +449,9 @@ def nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extre
     """An operator that looks along axes reads floating-point elements.
 
     No document defines what a NaN does. For extremum, as for NumPy, it is the extremum; in TopK it is greater than
-    every number, as for onnxruntime. Elsewhere onnxruntime (1.21 to 1.32)
-    skips it in a matrix unless it comes first, skips it in most places for ReduceMax and ReduceMin, and gives a row of
-    Hardmax that begins with it no 1. In a vector ArgMax and ArgMin find it up to 1.31, and skip it in 1.32.
+    every number, as for onnxruntime. Elsewhere onnxruntime (1.21 to 1.32) skips it in a matrix unless it comes first,
+    skips it in most places for ReduceMax and ReduceMin, and gives a row of Hardmax that begins with it no 1. In a
+    vector ArgMax and ArgMin find it up to 1.31, and skip it in 1.32.
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
@@ -472,8 +464,7 @@ def nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extre
 def hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """Hardmax before version 13 has more than one axis from `axis` on: each block of them gets a single 1.
 
-    onnx's reference evaluator (1.19 to 1.23), and runtimes that follow version 13, put a 1 along one axis only: other
-    answers.
+    onnx's reference evaluator (1.19 to 1.23) and runtimes that follow version 13 answer otherwise: a 1 along one axis.
     Example: 11 (float[2, 3, 4] scores) => (float[2, 3, 4] hot) { hot = Hardmax <axis = 1> (scores) }
     Instead: 11 (float[2, 3, 4] scores) => (float[2, 3, 4] hot) { hot = Hardmax <axis = 2> (scores) }
     """
@@ -492,9 +483,8 @@ def cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets
     """ArgMax or ArgMin states `select_last_index=1`.
 
     onnxruntime has no CUDA kernel for it: the node runs on the CPU, with a copy in each direction.
-    Example: 13 (float[4, 10] scores) => (int64[4, 1] label) {
-    label = ArgMax <axis = 1, select_last_index = 1> (scores) }
-    Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
+    Example: 13 (float[10] scores) => (int64[1] label) { label = ArgMax <select_last_index = 1> (scores) }
+    Instead: 13 (float[10] scores) => (int64[1] label) { label = ArgMax (scores) }
     """
     if site.accepted.get("select_last_index"):
         reason = f"onnxruntime runs {schema} with select_last_index=1 on the CPU, even where a GPU is used"
@@ -569,11 +559,9 @@ def float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
     On the CPU onnxruntime (1.21 to 1.32) computes such nodes in float32, and does not round what one hands to the next.
     Elements that are equal in float16 may differ there, so that it chooses another one. extremum, also in its sessions,
     and onnx's reference evaluator (1.19 to 1.23) read the float16 elements.
-    Example: 13 (float16[4, 10] left, float16[4, 10] right) => (int64[4, 1] label) {
-    scores = Add (left, right); label = ArgMax <axis = 1> (scores) }
-    Instead: 13 (float16[4, 10] left, float16[4, 10] right) => (int64[4, 1] label) {
-    wide_left = Cast <to = 1> (left); wide_right = Cast <to = 1> (right);
-    scores = Add (wide_left, wide_right); label = ArgMax <axis = 1> (scores) }
+    Example: 13 (float16[10] a, float16[10] b) => (int64[1] label) { scores = Add (a, b); label = ArgMax (scores) }
+    Instead: 13 (float16[10] a, float16[10] b) => (int64[1] label) {
+    x = Cast <to = 1> (a); y = Cast <to = 1> (b); scores = Add (x, y); label = ArgMax (scores) }
     """
     chooses = schema.family in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX, Family.TOP)
     if chooses and site.element == "float16" and site.names[0] in site.results:

@@ -88,11 +88,10 @@ def fix(
     with opened(target) as aim:
         original = load(model)
         family = [site for site in sites(original) if site.schema is not None]
-        findings: dict[str, _Finding] = {}
+        findings: dict[str, tuple[str, ExtremumError]] = {}
         for site in family:
-            finding = _finding(site, aim)
             # A node of a function may have a finding for each of several types; a refusal counts first.
-            if finding is not None and (site.path not in findings or finding[0] == aim.refuses):
+            if (finding := _finding(site, aim)) and (site.path not in findings or finding[0] == aim.refuses):
                 findings[site.path] = finding
         found = [(site, findings[site.path][0]) for site in family if site.path in findings]
         needs_later = raise_opset is not None and any(_needs_later(*each, raise_opset) for each in found)
@@ -122,12 +121,8 @@ def fix(
         return Fixed(fixed, aim.name, changes, (), differences, tuple(notes))
 
 
-_Finding = tuple[str, ExtremumError]
-"""The code of a rule, and what it finds."""
-
-
-def _finding(site: Site, target: Target) -> _Finding | None:
-    """Return why a node needs a rewrite, or None if the target runs it and gives the right answer."""
+def _finding(site: Site, target: Target) -> tuple[str, ExtremumError] | None:
+    """Return the code of a rule and what it finds, or None if the target runs a node and gives the right answer."""
     # Every target refuses a node that breaks its promise.
     for error in refusals(site.outputs):
         return target.refuses, error
@@ -138,20 +133,14 @@ def _finding(site: Site, target: Target) -> _Finding | None:
 
 
 def _changes(
-    family: Sequence[Site], source: onnx.ModelProto, findings: Mapping[str, _Finding], target: Target
+    family: list[Site], source: onnx.ModelProto, findings: dict[str, tuple[str, ExtremumError]], target: Target
 ) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...], tuple[ExtremumError, ...]]:
-    """Return the changes, and why some nodes have none that the target refuses, or answers differently.
-
-    ``family`` has the nodes of the original; ``source`` is at a later opset, if that is converted to one.
-    """
+    """Return the changes of the original's nodes in the source, perhaps at a later opset; refusals; differences."""
     now = [site for site in sites(source) if site.schema is not None]
     if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
     names = {name for _, _, node in nodes.everywhere(source) for name in (node.name, *node.input, *node.output)}
     names.update(value.name for value in source.graph.input)
-    elements: dict[str, set[str | None]] = {}
-    for site in family:
-        elements.setdefault(site.path, set()).update(tensor.element for tensor in site.operands)
     changes, refused, different = dict[str, Change](), dict[str, ExtremumError](), dict[str, ExtremumError]()
     for before, site in zip(family, now, strict=True):
         code, reason = findings.get(before.path, ("", None))
@@ -160,7 +149,8 @@ def _changes(
             if not code:
                 continue
             change = _change(before, site, names, target, code)
-            if len(elements[before.path]) > 1 or changes.setdefault(before.path, change) != change:
+            elements = {each.element for other in family if other.path == before.path for each in other.operands}
+            if len(elements) > 1 or changes.setdefault(before.path, change) != change:
                 several = f"{before.schema} is in a function that is called with several element types"
                 raise SpecError(several, remedy="inline the function first")
         except ExtremumError as error:
@@ -214,11 +204,11 @@ def _change(before: Site, site: Site, names: Collection[str], target: Target, co
     source = before if taker is None else site
     source.outputs()
     version, element = source.version, str(before.element)
+    place = before.place, site.path, str(before.version), element
     if source is site:
         finding = _finding(site, target)
         if finding is None:
-            title = f"as {version}"
-            return Change(before.place, site.path, str(before.version), element, title, before.node, (site.node,))
+            return Change(*place, f"as {version}", before.node, (site.node,))
         code, _ = finding
     rewrite = find(version.family, source.element, code)
     if rewrite is None:
@@ -231,8 +221,7 @@ def _change(before: Site, site: Site, names: Collection[str], target: Target, co
         prefix += "/"
     fragment = Fragment(site, opset, prefix)
     rewrite.build(fragment)
-    after = tuple(fragment.finish())
-    change = Change(before.place, site.path, str(before.version), element, rewrite.title, before.node, after)
+    change = Change(*place, rewrite.title, before.node, tuple(fragment.finish()))
     verify_node(source, change, opset, target)
     return change
 
@@ -319,10 +308,9 @@ class Fixed:
         if self.refusals:
             return f"not modified: {_count(self.refusals)} cannot be rewritten for {self.target}"
         differs = f"answers {_count(self.differences)} differently"
+        text, joint = f"not modified: {self.target} takes every node", "but"
         if self.changes:
             text, joint = f"{_count(self.changes)} rewritten for {self.target}", "which"
-        else:
-            text, joint = f"not modified: {self.target} takes every node", "but"
         return f"{text}, {joint} {differs}" if self.differences else text
 
 
