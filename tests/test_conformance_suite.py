@@ -4,8 +4,7 @@ import pytest
 
 from agreement import same_bits
 from extremum import backend, runtimes
-from extremum.conformance import Selection, cases
-from extremum.conformance.suite import model_of
+from extremum.conformance import Selection, cases, model_of
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError
 from extremum.runtimes.runtime import Outcome, compare

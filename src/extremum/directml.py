@@ -24,17 +24,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import meaning, spec, validate
+from extremum import errors, meaning, spec, validate
 from extremum.arrays import is_numpy_masked
-from extremum.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    ElementTypeError,
-    ExtremumError,
-    InputError,
-    SpecError,
-    required_by,
-)
+from extremum.errors import ArgumentError, ElementTypeError, ExtremumError, InputError, SpecError
 from extremum.operations import ArgReduce, OneHot, Operation, Order, Reduce, Tie, TopK
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import ElementType, TensorType, element_of
@@ -600,7 +592,7 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     """Return the core operation that a description means at a feature level."""
     if not (isinstance(desc, OperatorDesc) and hasattr(desc, "operator")):
         reason = f"{type(desc).__name__} is no operator description"
-        raise ArgumentTypeError(reason, remedy="make one of them, such as ArgMaxOperatorDesc")
+        raise errors.ArgumentTypeError(reason, remedy="make one of them, such as ArgMaxOperatorDesc")
     try:
         schema = spec.find(spec.DIRECTML, desc.row, feature_level)
         for field, tensor in desc.tensors.items():
@@ -1110,7 +1102,7 @@ def lower(
     >>> step.desc.operator, str(step.desc.input_tensor), step.desc.axes
     ('DML_ARGMAX', 'FLOAT32[8, 3]', (1,))
     """
-    with required_by("extremum.directml.lower"):
+    with errors.required_by("extremum.directml.lower"):
         from extremum.graph.load import Model
         from extremum.graph.sites import sites
         from extremum.graph.types import array, name_dimensions, skeleton

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from extremum import __version__
-from extremum.conformance.suite import VERSIONS, Answers, Case, Result, cases
+from extremum.conformance import VERSIONS, Answers, Case, Result, cases
 from extremum.conformance.topics import Placement
 from extremum.errors import InputError
 from extremum.printable import markdown_table

@@ -482,19 +482,19 @@ def _wrong_attributes(s: Subject) -> Iterator[Question]:
         yield s.ask("negative", x, k=-1, says="the number of elements")
         if s.version.input_attributes:
             yield s.ask("two_numbers", x, k=(1, 2), says="a 1-D tensor containing a single value")
-        for flag in ("largest", "sorted"):
-            more: dict[str, Any] = {flag: 1, "says": "it came with version 11"}
-            if s.has(flag):
-                more = {flag: 2, "leaves_open": _OF_FLAGS}
-            yield s.ask(f"{flag}_2" if s.has(flag) else flag, x, **more)
+        yield from (_wrong_flag(s, x, flag, "it came with version 11") for flag in ("largest", "sorted"))
         return
-    if s.has("select_last_index"):
-        yield s.ask("select_last_index_2", x, axis=1, select_last_index=2, leaves_open=_OF_FLAGS)
-    else:
-        says = "it came with version 12" if s.kind == "arg" else _NO_ATTRIBUTE
-        yield s.ask("select_last_index", x, axis=1, select_last_index=1, says=says)
+    says = "it came with version 12" if s.kind == "arg" else _NO_ATTRIBUTE
+    yield _wrong_flag(s, x, "select_last_index", says, axis=1)
     yield s.ask("keepdims_2", x, axis=1, keepdims=2, leaves_open=_OF_FLAGS)
     if not s.version.identity:
         says = "the input must not be empty" if s.version.since == 11 else ""
         leaves_open = "" if says else "what the extremum of no element is"
         yield s.ask("nothing_to_reduce", np.zeros((2, 0), np.float32), axis=1, says=says, leaves_open=leaves_open)
+
+
+def _wrong_flag(s: Subject, x: Array, flag: str, says: str, **attributes: Any) -> Question:
+    attributes[flag] = 2 if s.has(flag) else 1
+    if s.has(flag):
+        return s.ask(f"{flag}_2", x, leaves_open=_OF_FLAGS, **attributes)
+    return s.ask(flag, x, says=says, **attributes)
