@@ -259,7 +259,7 @@ def hardmax(
     (indices,) = _reduce(pieces, x, mask, split_every)
     axes = tuple(range(x.ndim))
     kernel = partial(_ones, pieces.axes, x.shape, dtype)
-    about = {"token": "extremum-ones", "align_arrays": False, "dtype": dtype, "meta": _meta(x.ndim, dtype)}
+    about = {"token": "extremum-ones", "align_arrays": False, "dtype": dtype, "meta": _META}
     return da.blockwise(kernel, axes, ArraySliceDep(x.chunks), axes, indices, axes, **about)
 
 
@@ -309,28 +309,18 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
         if not chunked:
             reason = f"{name}: no operand is an array of Dask's"
             raise ArgumentTypeError(reason, remedy=f"call extremum.{name}, or pass one")
-        for x in chunked:
-            _require_chunked(name, x, out)
+        _require_chunked(name, chunked[0], out)
         operands = [_operand(name, x) for x in arrays]
-        mask = () if where is None else (_mask(name, where),)
-        probes = [
-            np.ones((1,) * x.ndim, _element_type(name, x) if isinstance(x, da.Array) else x.dtype)
-            if isinstance(x, da.Array | np.ndarray)
-            else x
-            for x in operands
-        ]
+        probes = (np.ones((1,) * x.ndim, _element_type(name, x)) if hasattr(x, "ndim") else x for x in operands)
         dtype = np.asarray(elementwise.extremum(name, tuple(probes), None, "propagate")).dtype
         # A mask is one operand more for all that has to do with shapes and chunks.
-        operands += mask
-        shapes = [_probe_shape(x) for x in operands if isinstance(x, da.Array | np.ndarray)]
-        unknown = _unknown(name, operands, builtins.max(map(len, shapes)))
+        operands.append(None if where is None else _mask(name, where))
+        shapes = [_probe_shape(x) for x in operands if hasattr(x, "ndim")]
+        kernel = partial(_compare, name, nan_policy, _unknown(name, operands, builtins.max(map(len, shapes))))
         rank = len(elementwise.broadcast_shape(name, shapes))
-        whole = range(rank)
-        places = [tuple(whole)[rank - x.ndim :] if isinstance(x, da.Array | np.ndarray) else None for x in operands]
-        kernel = partial(_compare, name, nan_policy, unknown, bool(mask))
-        pairs = (part for pair in zip(operands, places, strict=True) for part in pair)
-        options = {"token": f"extremum-{name}", "dtype": dtype, "meta": _meta(rank, dtype)}
-        return da.blockwise(kernel, tuple(whole), *pairs, **options)
+        axes = tuple(range(rank))
+        pairs = (part for x in operands for part in (x, axes[rank - x.ndim :] if hasattr(x, "ndim") else None))
+        return da.blockwise(kernel, axes, *pairs, token=f"extremum-{name}", dtype=dtype, meta=_META)
 
     return function
 
@@ -384,7 +374,7 @@ def _require_chunked(function: str, x: Any, out: Any = None) -> None:
         raise ArgumentTypeError(f"{function}: {class_name(x)} is no array of Dask's", remedy=remedy)
     if out is not None:
         reason = f"{function}: a result that is computed later is written to no array now"
-        raise ArgumentError(reason, remedy="leave out away, and pass the result to dask.array.store")
+        raise ArgumentError(reason, remedy="call it without out, and pass the result to dask.array.store")
 
 
 def _unknown_axes(x: Any) -> tuple[int, ...]:
@@ -407,7 +397,7 @@ def _probe_shape(x: Any) -> tuple[int, ...]:
 
 def _element_type(function: str, x: Any) -> np.dtype[Any]:
     with within(function):
-        return as_operand(x._meta).array.dtype
+        return as_operand(getattr(x, "_meta", x)).array.dtype
 
 
 def _align_mask(function: str, where: Any, x: Any) -> Any:
@@ -436,6 +426,9 @@ def _require_equal(function: str, unknown: dict[int, list[int]], blocks: Sequenc
 _WIDTH = 16
 """How many parts a task merges, if nobody says otherwise: Dask's own number for indices."""
 
+_META = np.empty(0)
+"""Results are NumPy's arrays; Dask gives it their rank and type."""
+
 
 def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tuple[Any, ...]:
     """Return the results of a reduction as arrays that are yet to be computed."""
@@ -446,10 +439,10 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     types, is_flat = pieces.types, None in pieces.result_axes
     rank = 0 if is_flat else len(pieces.result_axes)
     kernel = partial(_part, pieces, _unknown(function, [x, where], x.ndim))
-    parts = _blockwise(kernel, x, where, x.dtype, with_place=True)
+    parts = _blockwise(kernel, x, where, x.dtype)
     steps = {"chunk": _as_it_is, "combine": partial(_merge, pieces), "aggregate": partial(_finish, pieces)}
     kept = {"axis": pieces.axes, "keepdims": pieces.call.keepdims and not is_flat, "output_size": pieces.length}
-    about = {"name": f"extremum-{function}", "dtype": types[0], "meta": _meta(rank, types[0])}
+    about = {"name": f"extremum-{function}", "dtype": types[0], "meta": np.empty((0,) * rank, types[0])}
     found = da.reduction(parts, **steps, **kept, **about, split_every=width, concatenate=False)
     if not types[1:]:
         return (found,)
@@ -457,13 +450,13 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     return tuple(_pick(found, at, tuple(range(rank)), shape, dtype) for at, dtype in enumerate(types))
 
 
-def _blockwise(kernel: Any, x: Any, where: Any, dtype: np.dtype[Any], *, with_place: bool = False) -> Any:
-    """Return what a function makes of each chunk and its mask, and perhaps of the chunk's number and slices."""
+def _blockwise(kernel: Any, x: Any, where: Any, dtype: np.dtype[Any]) -> Any:
+    """Return what a function makes of the number, the slices and the elements of each chunk, and of its mask."""
     axes = tuple(range(x.ndim))
-    deps = (ArrayBlockIdDep(x.chunks), axes, ArraySliceDep(x.chunks), axes) if with_place else ()
+    place = (ArrayBlockIdDep(x.chunks), axes, ArraySliceDep(x.chunks), axes)
     mask = () if where is None else (where, axes[x.ndim - where.ndim :])
-    options = {"token": "extremum-chunk", "align_arrays": False, "dtype": dtype, "meta": _meta(x.ndim, dtype)}
-    return da.blockwise(kernel, axes, *deps, x, axes, *mask, **options)
+    options = {"token": "extremum-chunk", "align_arrays": False, "dtype": dtype, "meta": _META}
+    return da.blockwise(kernel, axes, *place, x, axes, *mask, **options)
 
 
 Sent = tuple[tuple[int, ...], tuple[float, ...], Part]
@@ -503,15 +496,10 @@ def _finish(pieces: Pieces, several: Any, axis: Any, keepdims: bool) -> Any:
     return results if results[1:] else results[0]
 
 
-def _meta(rank: int, dtype: Any) -> Any:
-    return np.empty((0,) * rank, dtype)
-
-
 def _pick(several: Any, number: int, axes: tuple[int, ...], new: dict[int, int], dtype: np.dtype[Any]) -> Any:
     """Return one result of tasks that have several, with which of its axes are theirs and the lengths of the others."""
-    rank = len(axes) + len(new)
-    options = {"new_axes": new, "token": "extremum-result", "dtype": dtype, "meta": _meta(rank, dtype)}
-    return da.blockwise(operator.itemgetter(number), range(rank), several, axes, **options)
+    options = {"new_axes": new, "token": "extremum-result", "dtype": dtype, "meta": _META}
+    return da.blockwise(operator.itemgetter(number), range(len(axes) + len(new)), several, axes, **options)
 
 
 def _ones(axes: tuple[int, ...], whole: Any, dtype: np.dtype[Any], place: tuple[slice, ...], indices: Any) -> Any:
@@ -521,7 +509,9 @@ def _ones(axes: tuple[int, ...], whole: Any, dtype: np.dtype[Any], place: tuple[
     return reductions.ones(indices, axes, whole, tuple(each.start for each in place), shape, dtype)
 
 
-def _whole(axes: Any, nan_policy: str, unknown: dict[int, list[int]], block: Any, where: Any = None) -> Any:
+def _whole(
+    axes: Any, nan_policy: str, unknown: dict[int, list[int]], number: Any, place: Any, block: Any, where: Any = None
+) -> Any:
     _require_equal("hardmax", unknown, [block, where])
     with share():
         return reductions.hardmax(block, axes, None, nan_policy, where)
@@ -550,9 +540,9 @@ def _mask(function: str, where: Any) -> Any:
 def _unknown(function: str, arrays: Sequence[Any], rank: int) -> dict[int, list[int]]:
     """Return the axes of unknown length, and the operands that have it; refuse operands that cannot be matched."""
     found: dict[int, list[int]] = {}
-    lazy = {at: x for at, x in enumerate(arrays) if isinstance(x, da.Array | np.ndarray)}
+    known = {at: x for at, x in enumerate(arrays) if hasattr(x, "ndim")}
     for axis in range(rank):
-        sharing = {at: x for at, x in lazy.items() if axis >= rank - x.ndim and x.shape[axis - rank] != 1}
+        sharing = {at: x for at, x in known.items() if axis >= rank - x.ndim and x.shape[axis - rank] != 1}
         cut = [x for x in sharing.values() if isinstance(x, da.Array) and axis - rank + x.ndim in _unknown_axes(x)]
         if not cut:
             continue
@@ -562,11 +552,10 @@ def _unknown(function: str, arrays: Sequence[Any], rank: int) -> dict[int, list[
     return found
 
 
-def _compare(function: str, nan_policy: str, unknown: dict[int, list[int]], masked: bool, *blocks: Any) -> Any:
+def _compare(function: str, nan_policy: str, unknown: dict[int, list[int]], *blocks: Any) -> Any:
     _require_equal(function, unknown, blocks)
-    operands, where = (blocks[:-1], blocks[-1]) if masked else (blocks, None)
     with share():
-        return elementwise.extremum(function, operands, None, nan_policy, where)
+        return elementwise.extremum(function, blocks[:-1], None, nan_policy, blocks[-1])
 
 
 def run(
@@ -616,33 +605,27 @@ def run(
     from extremum.backend import batch_outputs, prepare
 
     _require_chunked("run", array)
-    axis = _along(array, axis)
+    rank, axis = array.ndim, operator.index(axis)
+    if not -rank <= axis < rank:
+        raise axis_error("run", axis, array.shape)
+    axis %= rank
+    for other, count in enumerate(array.numblocks):
+        if other != axis and count > 1:
+            reason = f"run: axis {other} is cut into {count} chunks, and a model takes whole entries"
+            raise ArgumentError(reason, remedy=f"pass x.rechunk({{{other}: -1}}), or axis={other}")
     _require_known("run", array, set(range(array.ndim)) - {axis})
     prepared = prepare(model, threads=_most())
     content = as_it_travels(model, prepared)
     found = batch_outputs(prepared, array, axis, array.chunks[axis], output)
     # One node for all chunks: a process is sent the model once.
     node = delayed(content, name=f"extremum-model-{tokenize(content)}", traverse=False)
-    options = {"token": "extremum-run", "dtype": array.dtype, "meta": _meta(1, array.dtype)}
+    options = {"token": "extremum-run", "dtype": array.dtype, "meta": _META}
     several = da.blockwise(_run, (axis,), node, None, array, range(array.ndim), **options)
     results = []
     for each in found:
         new = {at: length for at, length in enumerate(each.shape) if at != each.batch}
         results.append(_pick(several, each.number, (each.batch,), new, each.dtype))
     return tuple(results) if results[1:] else results[0]
-
-
-def _along(array: Any, axis: int) -> int:
-    """Return the axis of the batch, counted from the first; refuse chunks along another one."""
-    rank, number = int(array.ndim), operator.index(axis)
-    if not -rank <= number < rank:
-        raise axis_error("run", number, array.shape)
-    number %= rank
-    for other, count in enumerate(array.numblocks):
-        if other != number and count > 1:
-            reason = f"run: axis {other} is cut into {count} chunks, and a model takes whole entries"
-            raise ArgumentError(reason, remedy=f"pass x.rechunk({{{other}: -1}}), or axis={other}")
-    return number
 
 
 def as_it_travels(model: Any, prepared: PreparedModel) -> bytes | str:
