@@ -70,7 +70,7 @@ def _arg(function: str, superlative: str, example: str) -> _Arg:
         keepdims, dtype, default = (options.pop(name) for name in ("keepdims", "dtype", "default"))
         if options["where"] is not None or options.pop("out") is not None:
             reason = f"{function}: of a cubed array it takes neither a mask nor an array to be written to"
-            raise ArgumentError(reason, remedy="call it without where and out")
+            raise ArgumentError(reason, remedy="omit where and out")
         if not isinstance(x, cubed.Array):
             raise ArgumentTypeError(f"{function}: {type(x).__qualname__} is no array of cubed's")
         keepdims, index = flag(function, "keepdims", keepdims), index_type(function, dtype)

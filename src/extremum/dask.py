@@ -374,7 +374,7 @@ def _require_chunked(function: str, x: Any, out: Any = None) -> None:
         raise ArgumentTypeError(f"{function}: {class_name(x)} is no array of Dask's", remedy=remedy)
     if out is not None:
         reason = f"{function}: a result that is computed later is written to no array now"
-        raise ArgumentError(reason, remedy="call it without out, and pass the result to dask.array.store")
+        raise ArgumentError(reason, remedy="omit out, and pass the result to dask.array.store")
 
 
 def _unknown_axes(x: Any) -> tuple[int, ...]:

@@ -64,7 +64,7 @@ class Operand:
         """Refuse to write instants into an array that cannot say in which zone they are."""
         if out is not None and self.zone:
             reason = f"out is NumPy's and has no time zone, and the elements are in the zone {self.zone}"
-            raise ArgumentError(reason, remedy="call it without out, or convert the elements to UTC without a zone first")
+            raise ArgumentError(reason, remedy="omit out, or convert the elements to UTC without a zone first")
 
     @property
     def missing(self) -> int:

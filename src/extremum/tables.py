@@ -65,7 +65,7 @@ def _elementwise(name: str) -> Callable[..., Any]:
             return elementwise.at_once(name, operands, out, nan_policy, where)
         if out is not None:
             reason = f"{name}: the columns of the result have types of their own, and out has one"
-            raise ArgumentError(reason, remedy="call it without out")
+            raise ArgumentError(reason, remedy="omit out")
         others = {at: x for at, x in enumerate(operands) if at not in tables and type(x) not in (bool, int, float)}
         arrays = {at: operand_of(name, x) for at, x in others.items()}
         _require_alike(name, first, list(tables.values()), list(arrays.values()))
@@ -110,7 +110,7 @@ def _written(function: str, out: Any, found: list[Any], keepdims: bool) -> NDArr
     if len(types) > 1:
         reason = f"{function}: the results have the types of the columns, and out has one"
         given = ", ".join(sorted(map(str, types)))
-        raise ElementTypeError(reason, given=given, remedy="call it without out, or convert the columns to one type first")
+        raise ElementTypeError(reason, given=given, remedy="omit out, or convert the columns to one type first")
     whole = np.stack(parts, axis=1)
     return write_out(function, out, whole if keepdims else whole[0])
 

@@ -528,7 +528,7 @@ def _top_k_by_axis(x: Any, k: Any, axis: Any, **options: Any) -> Any:
 def _by_labels(function: Callable[..., Any], *operands: Any, out: Any, **options: Any) -> Any:
     if out is not None:
         reason = f"{function.__name__}: operands with labels meet by the names of their dimensions, and out has none"
-        raise ArgumentError(reason, remedy="call it without out, or pass x.values")
+        raise ArgumentError(reason, remedy="omit out, or pass x.values")
     return function(*operands, **options)
 
 
