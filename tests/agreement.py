@@ -7,7 +7,7 @@ import numpy as np
 
 import extremum
 from extremum import _native, reference
-from extremum.operations import Order, Tie
+from extremum.operations import ArgReduce, Order, Tie
 from strategies import FLOATS, bits_type, is_nan
 
 # How many results this process has compared with what they must be; the end of a test run tells the sum.
@@ -88,7 +88,7 @@ def find(x, order, axes, tie, *, omit=False, where=None):
         block = tuple(slice(None) if axis in axes else slice(at, at + 1) for axis, at in enumerate(place))
         elements, own = x[block].ravel(), np.flatnonzero(there[block])
         if own.size:
-            indices[place] = own[reference.arg_reduce(elements[own], order, (0,), False, tie, np.int64)]
+            indices[place] = own[reference.run(ArgReduce(order, (0,), False, tie, np.dtype(np.int64)), elements[own])]
             values[place] = elements[indices[place]]
     return values, indices
 

@@ -321,13 +321,15 @@ def _table_operand(table: Table) -> Operand:
     return Operand(array, table.wrap, None if valid.all() else valid, False, table.library, table.labels, zone)
 
 
-def _column_wrap(names: Sequence[str], as_column: _Maker, as_scalar: _Maker, frame: _Maker) -> Wrap:
+def _column_wrap(names: Sequence[str], zone: str | None, as_column: _Maker, as_instant: _Maker, frame: _Maker) -> Wrap:
     """Return how a result comes back where only columns have names: as a column, a value or a table."""
 
     def wrap(result: Any, axis_map: AxisMap) -> Any:
         axes = axis_map()
-        if len(axes) < 2:
-            return as_column(result) if axes else as_scalar(result)
+        if not axes:
+            return as_result(result) if zone is None or result.dtype.kind != "M" else as_instant(result)
+        if not axes[1:]:
+            return as_column(result)
         # (NumPy finds no number of rows where there are no columns.)
         rows = result.reshape(math.prod(result.shape[:-1]), -1) if result.size else result
         own = names if axes[-1] == 1 else [f"column_{at}" for at in range(result.shape[-1])]
@@ -344,7 +346,7 @@ def _pandas_operand(x: Any) -> Operand | None:
         return Operand(as_array(x.to_numpy()), table.wrap, library="pandas", labels=table.labels)
     if not isinstance(x, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
         return None
-    zone = _pandas_zone(x.dtype)
+    zone = _zone(x.dtype)
     # The type of NumPy's that has the same elements; categories have none.
     own = x.dtype.subtype if isinstance(x.dtype, pandas.SparseDtype) else x.dtype
     if isinstance(own, pandas.DatetimeTZDtype):
@@ -390,7 +392,7 @@ def _pandas_table(x: Any) -> Table:
     def wrap(result: NDArray[Any], axis_map: AxisMap) -> Any:
         axes = axis_map()
         # The columns are all in one zone, or else they are refused.
-        zone = _pandas_zone(x.dtypes.iloc[0]) if result.dtype.kind == "M" else None
+        zone = _zone(x.dtypes.iloc[0]) if result.dtype.kind == "M" else None
         if len(axes) < 2:
             values = _pandas_zoned(result, zone)
             return pandas.Series(values, index=x.axes[axes[0]]) if axes and axes[0] >= 0 else values
@@ -405,7 +407,8 @@ def _pandas_table(x: Any) -> Table:
     return Table("pandas", list(x.columns), columns, x.shape, by_column, frame, row, tuple(x.axes), wrap)
 
 
-def _pandas_zone(dtype: Any) -> Any:
+def _zone(dtype: Any) -> Any:
+    """Return the time zone of a type of pandas or PyArrow."""
     return getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None)
 
 
@@ -466,15 +469,13 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
         zoned = zone is not None and isinstance(made.dtype, polars.Datetime)
         return made.dt.replace_time_zone("UTC").dt.convert_time_zone(zone) if zoned else made
 
-    def as_scalar(result: NDArray[Any]) -> Any:
-        if zone is None or result.dtype.kind != "M":
-            return as_result(result)
+    def as_instant(result: NDArray[Any]) -> Any:
         if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
             reason = f"the instant {result} in UTC has nanoseconds, and Python's datetime has none"
             raise ArgumentError(reason, remedy="pass keepdims=True, for a result that keeps them")
         return as_column(result.reshape(1)).item()
 
-    return _column_wrap(names, as_column, as_scalar, polars.DataFrame)
+    return _column_wrap(names, zone, as_column, as_instant, polars.DataFrame)
 
 
 def _polars_require_order(x: Any) -> str | None:
@@ -519,9 +520,8 @@ def _pyarrow_operand(x: Any) -> Operand | None:
         x = x.cast(pyarrow.float64()) if pyarrow.types.is_null(own) else x
         x = x.fill_null(pyarrow.scalar(False if pyarrow.types.is_boolean(own) else 0, x.type))
     array = x.to_numpy() if isinstance(x, pyarrow.ChunkedArray) else x.to_numpy(zero_copy_only=False)
-    zone = own.tz if pyarrow.types.is_timestamp(own) else None
     wrap = _pyarrow_back(pyarrow.Table.from_arrays, (), own)
-    return Operand(as_array(array), wrap, valid, library="pyarrow", zone=zone)
+    return Operand(as_array(array), wrap, valid, library="pyarrow", zone=_zone(own))
 
 
 def _pyarrow_table(x: Any) -> Table:
@@ -534,6 +534,7 @@ def _pyarrow_table(x: Any) -> Table:
 
 def _pyarrow_back(frame: _Maker, names: Sequence[str], own: Any) -> Wrap:
     """Return how a result comes back: NumPy's times do not say their zone, nor that they are dates."""
+    zone = _zone(own)
 
     def as_column(result: NDArray[Any]) -> Any:
         made = pyarrow.array(result)
@@ -541,14 +542,9 @@ def _pyarrow_back(frame: _Maker, names: Sequence[str], own: Any) -> Wrap:
             return made
         if pyarrow.types.is_date64(own):
             return made.cast(own)
-        zone = own.tz if pyarrow.types.is_timestamp(own) else None
         return pyarrow.array(result, type=pyarrow.timestamp(made.type.unit, zone))
 
-    def as_scalar(result: NDArray[Any]) -> Any:
-        zoned = pyarrow.types.is_timestamp(own) and own.tz is not None and result.dtype.kind == "M"
-        return as_column(result.reshape(1))[0] if zoned else as_result(result)
-
-    return _column_wrap(names, as_column, as_scalar, frame)
+    return _column_wrap(names, zone, as_column, lambda result: as_column(result.reshape(1))[0], frame)
 
 
 _ADAPTERS: dict[str, Callable[[Any], Operand | None]] = {

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie, TopK, require_elements
 
@@ -21,33 +21,32 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]
     """Apply one core operation to its inputs."""
     # ml_dtypes reads a single byte-swapped bfloat16 element as another number, so the bytes are put in order first.
     arrays = [x.astype(x.dtype.newbyteorder("="), copy=False) for x in map(np.asarray, inputs)]
+    x = arrays[0]
     match operation:
-        case ArgReduce(order, axes, keepdims, tie, index):
-            return arg_reduce(arrays[0], order, axes, keepdims, tie, index)
-        case OneHot(axes):
-            return one_hot(arrays[0], axes)
         case Extremum(order):
             return extremum(order, *arrays)
-        case Reduce(order, axes, keepdims, tie, identity):
-            return reduce(arrays[0], order, axes, keepdims, tie, identity)
         case TopK(order, axis, k, _):
-            return top_k(arrays[0], order, axis, k, nan_first=order is Order.MAX)
-
-
-def arg_reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, index: DTypeLike) -> Array:
-    """Index of the extremum over a set of axes, row-major within the reduced block; no axis leaves blocks of one."""
-    require_elements(x, axes)
-    result = np.array([_position(block, order, tie) for block in _blocks(x, axes)], index).reshape(_kept(x, axes))
+            return top_k(x, order, axis, k, nan_first=order is Order.MAX)
+        case OneHot(axes):
+            # One at the first maximum over a set of axes, zero elsewhere.
+            result = np.zeros(x.shape, x.dtype)
+            for block, ones in zip(_blocks(x, axes), _blocks(result, axes), strict=True):
+                if block.size:
+                    ones[np.unravel_index(_position(block, Order.MAX, Tie.FIRST), ones.shape)] = 1
+            return result
+        case ArgReduce(order, axes, keepdims, tie, index):
+            # The index is row-major within the reduced block; no axis leaves blocks of one.
+            require_elements(x, axes)
+            result = np.array([_position(block, order, tie) for block in _blocks(x, axes)], index)
+            result = result.reshape(_kept(x, axes))
+        case Reduce(order, axes, keepdims, tie, identity):
+            # First or last of the extreme elements, to the bit.
+            if not identity:
+                require_elements(x, axes)
+            result = np.empty(_kept(x, axes), x.dtype)
+            for place, block in zip(np.ndindex(result.shape), _blocks(x, axes), strict=True):
+                result[place] = block.flat[_position(block, order, tie)] if block.size else identity_of(x.dtype, order)
     return result if keepdims else result.squeeze(tuple(axes))
-
-
-def one_hot(x: Array, axes: Sequence[int]) -> Array:
-    """One at the first maximum over a set of axes, zero elsewhere."""
-    result = np.zeros(x.shape, x.dtype)
-    for block, ones in zip(_blocks(x, axes), _blocks(result, axes), strict=True):
-        if block.size:
-            ones[np.unravel_index(_position(block, Order.MAX, Tie.FIRST), ones.shape)] = 1
-    return result
 
 
 def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
@@ -65,16 +64,6 @@ def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
         sign = 1 if order is Order.MAX else -1
         result[place] = max(chosen, key=lambda x: (*_key(x.item(), order), sign * math.copysign(1, x.item())))
     return result
-
-
-def reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, identity: bool = False) -> Array:
-    """First or last of the extreme elements over a set of axes; no axis leaves blocks of one."""
-    if not identity:
-        require_elements(x, axes)
-    result = np.empty(_kept(x, axes), x.dtype)
-    for place, block in zip(np.ndindex(result.shape), _blocks(x, axes), strict=True):
-        result[place] = block.flat[_position(block, order, tie)] if block.size else identity_of(x.dtype, order)
-    return result if keepdims else result.squeeze(tuple(axes))
 
 
 def top_k(x: Array, order: Order, axis: int, k: int, *, nan_first: bool) -> tuple[Array, Array]:
