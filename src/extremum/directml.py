@@ -1013,7 +1013,7 @@ def _broadcast(operand: TensorType, sizes: tuple[int, ...]) -> TensorDesc:
 
 def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: FeatureLevel) -> ExtremumError:
     """Return the error about unknown sizes, or the one about the element type: no sizes make that right."""
-    from extremum.graph.inference import is_made_up
+    from extremum.graph.sites import is_made_up
 
     if tensor.shape is not None:
         # Nobody can set the sizes that inference named.

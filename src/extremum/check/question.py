@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from extremum import backend, validate
 from extremum.errors import ExtremumError
-from extremum.graph.inference import resolve_references
-from extremum.graph.nodes import operand_types
+from extremum.graph.nodes import operand_types, resolve_references
 from extremum.graph.sites import Site
 from extremum.runtimes import Feeds, shown
 from extremum.runtimes.runtime import InProcess, NoAnswerError, Outcome, Question, Subprocess, compare

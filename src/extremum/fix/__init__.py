@@ -32,7 +32,6 @@ from extremum.check.rules import Targets
 from extremum.directml import FeatureLevel, create_operator, steps
 from extremum.fix.rewrites import REWRITES, Fragment, find
 from extremum.graph import nodes
-from extremum.graph.inference import resolve_references
 from extremum.graph.load import external, load
 from extremum.graph.sites import Site, sites
 from extremum.graph.types import declared_inputs, require_array
@@ -463,7 +462,7 @@ def same_bits(first: Any, second: Any) -> bool:
 def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
     """Compare the answers of a node here with those of its replacement in the target."""
     # Attributes that the call of a function gives have their defaults.
-    node, *body = (resolve_references(each, {}) for each in (site.node, *change.after))
+    node, *body = (nodes.resolve_references(each, {}) for each in (site.node, *change.after))
     for inputs in samples(site):
         try:
             expected = expected_outputs(node, inputs, site.opsets[""])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import graphlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 import onnx
@@ -96,6 +97,21 @@ def attributes_of(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[
         elif attribute.ref_attr_name in of_function:
             values[attribute.name] = of_function[attribute.ref_attr_name]
     return values
+
+
+def resolve_references(node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]) -> onnx.NodeProto:
+    """Return a node with the attributes of the call in the place of references to them."""
+    if not any(attribute.ref_attr_name for attribute in node.attribute):
+        return node
+    copy = deepcopy(node)
+    del copy.attribute[:]
+    for attribute in node.attribute:
+        if not attribute.ref_attr_name:
+            copy.attribute.append(attribute)
+        elif attribute.ref_attr_name in attributes:
+            copy.attribute.append(attributes[attribute.ref_attr_name])
+            copy.attribute[-1].name = attribute.name
+    return copy
 
 
 def subgraphs(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:

@@ -2,7 +2,7 @@
 
 Decides which type declarations are sound, which tensors are small enough for shape inference, and the name of an
 input's dimension that has none: that of the input and the axis, such as ``X.0``. The types of other values are
-:mod:`extremum.graph.inference`'s.
+:mod:`extremum.graph.sites`'s.
 """
 
 from __future__ import annotations

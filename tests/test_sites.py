@@ -8,8 +8,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from extremum.graph.inference import InferenceInput
-from extremum.graph.sites import sites
+from extremum.graph.sites import InferenceInput, sites
 from models import model
 from schema_nodes import ENTRIES
 from watched import TESTS, run_watched
