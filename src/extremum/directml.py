@@ -35,31 +35,11 @@ from extremum.validate import Attributes
 if TYPE_CHECKING:
     import onnx
 
-__all__ = [
-    "ActivationHardmax1OperatorDesc",
-    "ActivationHardmaxOperatorDesc",
-    "ArgMaxOperatorDesc",
-    "ArgMinOperatorDesc",
-    "AxisDirection",
-    "ElementWiseMaxOperatorDesc",
-    "ElementWiseMinOperatorDesc",
-    "FeatureLevel",
-    "LoweredModel",
-    "LoweredNode",
-    "Operator",
-    "OperatorDesc",
-    "ReduceFunction",
-    "ReduceOperatorDesc",
-    "Step",
-    "TensorDataType",
-    "TensorDesc",
-    "TensorFlags",
-    "TopK1OperatorDesc",
-    "TopKOperatorDesc",
-    "create_operator",
-    "feature_level_required",
-    "lower",
-]
+__all__ = ["AxisDirection", "FeatureLevel", "ReduceFunction", "TensorDataType", "TensorDesc", "TensorFlags"]
+__all__ += ["ArgMaxOperatorDesc", "ArgMinOperatorDesc", "ElementWiseMaxOperatorDesc", "ElementWiseMinOperatorDesc"]
+__all__ += ["ActivationHardmax1OperatorDesc", "ActivationHardmaxOperatorDesc", "OperatorDesc", "ReduceOperatorDesc"]
+__all__ += ["Operator", "TopK1OperatorDesc", "TopKOperatorDesc", "create_operator", "feature_level_required"]
+__all__ += ["LoweredModel", "LoweredNode", "Step", "lower"]
 __dir__ = __all__.copy
 
 LARGEST = 2**32 - 1
@@ -179,15 +159,12 @@ def feature_level_of(given: object) -> FeatureLevel:
 
 def _member(enumeration: type[Member], where: str, value: object) -> Member:
     try:
-        member = enumeration(value)
-    except ValueError:
-        member = None
-    # IntFlag makes a member of any integer.
-    if member is None or member.name not in enumeration.__members__:
+        # To call IntFlag makes a member of any integer.
+        return next(member for member in enumeration.__members__.values() if member == value)
+    except (StopIteration, ValueError):
         error = ElementTypeError if enumeration is TensorDataType else SpecError
         remedy = f"use {enumeration.__name__}: {', '.join(enumeration.__members__)}"
-        raise error(f"{_field(where)} has no value {value!r}", where=where, remedy=remedy)
-    return member
+        raise error(f"{_field(where)} has no value {value!r}", where=where, remedy=remedy) from None
 
 
 def _read(kind: str, read: Callable[[Any], Any], where: str, value: object) -> Any:

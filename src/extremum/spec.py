@@ -162,7 +162,8 @@ def _operator(
             family=family,
             input=replace(operand, types=types),
             outputs=tuple(replace(each, types=each.types or types) for each in others.get("outputs", outputs)),
-            **{"domain": ONNX, **fields, **{name: value for name, value in others.items() if name != "outputs"}},
+            domain=DIRECTML if name.startswith("DML_") else ONNX,
+            **{key: value for key, value in (fields | others).items() if key != "outputs"},
         )
         for since, types, others in rows
     )
@@ -275,29 +276,21 @@ _DML_TOP_K1: list[_Row] = [
 _DML_TOP_K: list[_Row] = [(0x2000, _DML_FLOATS, {**_TOP_UINT32, **_FOUR}), *_DML_TOP_K1]
 _DML_AXIS = Attribute("axis", None, AttributeRange.AXIS_UNSIGNED, required=True)
 _TENSOR, _A_AND_B = Parameter("InputTensor", ()), Parameter("ATensor, BTensor", (), 2)
-
-
-def _dml(
-    name: str, family: Family, rows: Iterable[_Row], *attributes: Attribute, operand: Parameter = _TENSOR
-) -> tuple[OperatorVersion, ...]:
-    outputs = [Parameter("OutputTensor", ())]
-    return _operator(name, family, operand, outputs, rows, domain=DIRECTML, attributes=attributes)
-
-
+_OUTPUT = [Parameter("OutputTensor", ())]
 _DIRECTML_OPERATORS = (
-    _dml("DML_ARGMAX", Family.ARGMAX, _DML_ARG, _DML_AXES, _DIRECTION),
-    _dml("DML_ARGMIN", Family.ARGMIN, _DML_ARG, _DML_AXES, _DIRECTION),
-    _dml("DML_REDUCE(ARGMAX)", Family.ARGMAX, _DML_REDUCE_TO_INDEX, _DML_AXES),
-    _dml("DML_REDUCE(ARGMIN)", Family.ARGMIN, _DML_REDUCE_TO_INDEX, _DML_AXES),
-    _dml("DML_REDUCE(MAX)", Family.LARGEST, _DML_REDUCE_TO_ELEMENT, _DML_AXES),
-    _dml("DML_REDUCE(MIN)", Family.SMALLEST, _DML_REDUCE_TO_ELEMENT, _DML_AXES),
-    _dml("DML_ELEMENT_WISE_MAX", Family.MAXIMUM, _DML_ELEMENTWISE, operand=_A_AND_B),
-    _dml("DML_ELEMENT_WISE_MIN", Family.MINIMUM, _DML_ELEMENTWISE, operand=_A_AND_B),
+    _operator("DML_ARGMAX", Family.ARGMAX, _TENSOR, _OUTPUT, _DML_ARG, attributes=(_DML_AXES, _DIRECTION)),
+    _operator("DML_ARGMIN", Family.ARGMIN, _TENSOR, _OUTPUT, _DML_ARG, attributes=(_DML_AXES, _DIRECTION)),
+    _operator("DML_REDUCE(ARGMAX)", Family.ARGMAX, _TENSOR, _OUTPUT, _DML_REDUCE_TO_INDEX, attributes=(_DML_AXES,)),
+    _operator("DML_REDUCE(ARGMIN)", Family.ARGMIN, _TENSOR, _OUTPUT, _DML_REDUCE_TO_INDEX, attributes=(_DML_AXES,)),
+    _operator("DML_REDUCE(MAX)", Family.LARGEST, _TENSOR, _OUTPUT, _DML_REDUCE_TO_ELEMENT, attributes=(_DML_AXES,)),
+    _operator("DML_REDUCE(MIN)", Family.SMALLEST, _TENSOR, _OUTPUT, _DML_REDUCE_TO_ELEMENT, attributes=(_DML_AXES,)),
+    _operator("DML_ELEMENT_WISE_MAX", Family.MAXIMUM, _A_AND_B, _OUTPUT, _DML_ELEMENTWISE),
+    _operator("DML_ELEMENT_WISE_MIN", Family.MINIMUM, _A_AND_B, _OUTPUT, _DML_ELEMENTWISE),
     # The axis is not a field of the structure: it is the one that the document means.
-    _dml("DML_ACTIVATION_HARDMAX", Family.HARDMAX, _DML_HARDMAX, _LAST_AXIS),
-    _dml("DML_ACTIVATION_HARDMAX1", Family.HARDMAX, _DML_HARDMAX1, _DML_AXES),
-    _dml("DML_TOP_K", Family.TOP, _DML_TOP_K, _DML_AXIS, _K),
-    _dml("DML_TOP_K1", Family.TOP, _DML_TOP_K1, _DML_AXIS, _K, _DIRECTION),
+    _operator("DML_ACTIVATION_HARDMAX", Family.HARDMAX, _TENSOR, _OUTPUT, _DML_HARDMAX, attributes=(_LAST_AXIS,)),
+    _operator("DML_ACTIVATION_HARDMAX1", Family.HARDMAX, _TENSOR, _OUTPUT, _DML_HARDMAX1, attributes=(_DML_AXES,)),
+    _operator("DML_TOP_K", Family.TOP, _TENSOR, _OUTPUT, _DML_TOP_K, attributes=(_DML_AXIS, _K)),
+    _operator("DML_TOP_K1", Family.TOP, _TENSOR, _OUTPUT, _DML_TOP_K1, attributes=(_DML_AXIS, _K, _DIRECTION)),
 )
 
 OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyType(
