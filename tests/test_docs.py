@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import extremum
-from extremum.cli.ops import markdown
+from commands import printed
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ def test_every_public_class_and_function_has_an_example(public):
 
 
 def test_the_table_of_the_readme_is_what_extremum_ops_prints():
-    assert markdown() in README, "replace the table by the output of: extremum ops --markdown"
+    assert printed("ops", "--markdown") in README, "replace the table by the output of: extremum ops --markdown"
 
 
 @pytest.mark.parametrize(("name", "line"), [("Cargo.toml", 'version = "{}"'), ("CITATION.cff", "version: {}")])

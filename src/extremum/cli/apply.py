@@ -65,10 +65,7 @@ def _number(text: str) -> int | float:
 @click.option("--memory", default="512MB", show_default=True, help="Memory for the pieces and their results.")
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Run on the Dask cluster of this scheduler.")
 @json_option
-@click.pass_context
 def apply(
-    context: click.Context,
-    /,
     operation: str,
     inputs: tuple[str, ...],
     out: Path,
@@ -94,8 +91,8 @@ def apply(
     results = _RESULTS.get(operation, (operation,))
     if "index" in used and options["index"]:
         used, results = (*used, "dtype"), (*results, *(f"arg{name}" for name in results))
-    refuse_unused(context, what, (*used, *_OF_ALL))
-    if scheduler is not None and "memory" in named_options(context):
+    refuse_unused(what, (*used, *_OF_ALL))
+    if scheduler is not None and "memory" in named_options():
         raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")
     limit = parse_size(memory) if scheduler is None else sys.maxsize
     if out.suffix not in FORMATS:

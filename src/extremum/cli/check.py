@@ -38,8 +38,12 @@ _SETTINGS = {"select": list, "ignore": list, "feature-level": str, "for": str, "
 _TYPES = {list: "a list of strings", str: "a string", bool: "true or false"}
 
 
-def _read_settings(path: Path) -> dict[str, Any]:
-    """Return the settings of a file by the names of the command's parameters."""
+def _use_settings(context: click.Context, _: click.Parameter, path: Path | None) -> None:
+    """Take the defaults of the options from a file, or else from the nearest pyproject.toml."""
+    here = Path.cwd()
+    places = (folder / "pyproject.toml" for folder in (here, *here.parents))
+    if (path := path or next(filter(Path.is_file, places), None)) is None:
+        return
     try:
         table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -59,14 +63,8 @@ def _read_settings(path: Path) -> dict[str, Any]:
         kind, texts = _SETTINGS[name], value if isinstance(value, list) else []
         if not isinstance(value, kind) or not all(isinstance(each, str) for each in texts):
             raise ArgumentError(f"the setting {name!r} must be {_TYPES[kind]}", where=where, given=repr(value))
-    return {"name" if name == "for" else name.replace("-", "_"): value for name, value in table.items()}
-
-
-def _use_settings(context: click.Context, _: click.Parameter, path: Path | None) -> None:
-    here = Path.cwd()
-    nearest = (place for folder in (here, *here.parents) if (place := folder / "pyproject.toml").is_file())
-    if (found := path or next(nearest, None)) is not None:
-        context.default_map = _read_settings(found)
+    names = {name: "name" if name == "for" else name.replace("-", "_") for name in table}
+    context.default_map = {names[name]: value for name, value in table.items()}
 
 
 _codes_option = partial(

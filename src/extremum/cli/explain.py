@@ -49,9 +49,7 @@ take more time and memory than the one they replace. A Hardmax, ReduceMax or Red
 empty axis. DirectML has no doubles: for it, a rewrite of double has a TopK that runs elsewhere, and EX102 names it.
 """
 
-CLASSES: dict[str, type[errors.ExtremumError]] = {
-    name.lower(): getattr(errors, name) for name in errors.__all__ if name.endswith("Error")
-}
+CLASSES = {name.lower(): getattr(errors, name) for name in errors.__all__ if name.endswith("Error")}
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -69,7 +67,10 @@ def explain(code: str | None, form: str | None) -> None:
     A rule has a code, such as EX001. An error has a class name, such as AxisError.
     """
     if code is None:
-        records, text = list(map(record_of_rule, RULES)), f"{list_rules()}\n\n{list_errors()}"
+        records, longest = list(map(record_of_rule, RULES)), max(map(len, CLASSES))
+        rules = (f"{each['code']}  {each['severity']:<7}  {each['title']}" for each in records)
+        classes = (f"{each.__name__:<{longest}}  {_paragraphs(each)[0]}" for each in CLASSES.values())
+        text = "\n".join((*rules, "", *classes))
     elif form == "markdown":
         reason = f"--markdown prints the page about all rules, not about {code!r}"
         raise errors.ArgumentError(reason, remedy="drop one of them")
@@ -92,12 +93,6 @@ def _filled(heading: str, *paragraphs: str) -> str:
     return "\n\n".join((heading, *(textwrap.fill(each, 80) for each in paragraphs)))
 
 
-def list_errors() -> str:
-    """Return one line per class."""
-    longest = max(map(len, CLASSES))
-    return "\n".join(f"{error.__name__:<{longest}}  {_paragraphs(error)[0]}" for error in CLASSES.values())
-
-
 def _record_of_error(error: type[Exception]) -> dict[str, Any]:
     what, *more = _paragraphs(error)
     bases = [each for each in error.__mro__[1:] if each not in (BaseException, object)]
@@ -110,11 +105,6 @@ def _paragraphs(error: type[Exception]) -> list[str]:
     """Return the paragraphs of a docstring before its sections."""
     text = inspect.cleandoc(error.__doc__ or "").partition("\n\nParameters\n")[0]
     return [" ".join(each.split()).replace("``", "`") for each in text.split("\n\n")]
-
-
-def list_rules() -> str:
-    """Return one line per rule."""
-    return "\n".join(f"{rule.code}  {rule.severity.value:<7}  {rule.title}" for rule in RULES)
 
 
 def record_of_rule(rule: Rule) -> dict[str, Any]:

@@ -6,7 +6,7 @@ There is one table for each domain; those in the README are a copy that a test c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import chain
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -28,9 +28,14 @@ def ops(form: str | None) -> None:
     A table cell holds the first version of the operator that takes the element types of the column.
     """
     if form == "json":
-        write(json_text(records()))
+        records = []
+        for each in chain(*spec.OPERATORS.values()):
+            domain = "DirectML" if each.domain == spec.DIRECTML else "ONNX"
+            version = {"operator": each.name, "domain": domain, "version": each.version}
+            records.append({**version, "types": list(each.types)})
+        write(json_text(records))
     elif form == "markdown":
-        write(markdown().rstrip("\n"))
+        write("\n".join(markdown_table(headings, rows) for headings, *rows in tables()).rstrip("\n"))
     else:
         for headings, *rows in tables():
             table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
@@ -39,20 +44,6 @@ def ops(form: str | None) -> None:
             for row in rows:
                 table.add_row(*row)
             console().print(table)
-
-
-def records() -> list[dict[str, Any]]:
-    """Return one record per operator version, as JSON can hold it."""
-    return [
-        {
-            "operator": schema.name,
-            "domain": "DirectML" if schema.domain == spec.DIRECTML else "ONNX",
-            "version": schema.version,
-            "types": list(schema.types),
-        }
-        for versions in spec.OPERATORS.values()
-        for schema in versions
-    ]
 
 
 def tables() -> Iterator[list[list[str]]]:
@@ -70,8 +61,3 @@ def tables() -> Iterator[list[list[str]]]:
             ["operator", "versions", *map(", ".join, columns.values())],
             *([*first, *since] for first, since in zip(firsts, cells, strict=True)),
         ]
-
-
-def markdown() -> str:
-    """Return the tables as the README shows them."""
-    return "\n".join(markdown_table(headings, rows) for headings, *rows in tables())

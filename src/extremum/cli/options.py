@@ -60,19 +60,19 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def named_options(context: click.Context) -> dict[str, str]:
+def named_options() -> dict[str, str]:
     """Return the options that the command line names: parameter to spelling."""
-    given = ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT
-    options = (each for each in context.command.params if isinstance(each, click.Option))
-    named = (each for each in options if context.get_parameter_source(str(each.name)) in given)
-    return {str(each.name): _spelling(each) for each in named}
+    context = click.get_current_context()
+    options = {str(each.name): each for each in context.command.params if isinstance(each, click.Option)}
+    given = ParameterSource.COMMANDLINE
+    return {name: _spelling(each) for name, each in options.items() if context.get_parameter_source(name) is given}
 
 
-def refuse_unused(context: click.Context, what: str, used: Collection[str]) -> None:
+def refuse_unused(what: str, used: Collection[str]) -> None:
     """Refuse the named options whose parameters `what` does not use."""
-    unused = [spelling for name, spelling in named_options(context).items() if name not in used]
-    if unused:
-        options = ", ".join(_spelling(each) for each in context.command.params if each.name in used)
+    if unused := [spelling for name, spelling in named_options().items() if name not in used]:
+        params = click.get_current_context().command.params
+        options = ", ".join(_spelling(each) for each in params if each.name in used)
         raise ArgumentError(f"{what} does not use {' or '.join(unused)}", remedy=f"drop it; {what} uses {options}")
 
 
@@ -133,11 +133,9 @@ adapter_option = click.option(
 
 def sole_runtime(named: str | None, adapters: list[str]) -> str | None:
     """Return the runtime that ``--for`` names, or else the only one of the adapters."""
-    if not adapters:
-        return named
     if named is None and len(adapters) == 1:
         return adapters[0]
-    if named not in adapters:
+    if adapters and named not in adapters:
         raise ArgumentError(f"--adapter gives {', '.join(adapters)}", remedy="name one of them with --for")
     return named
 

@@ -13,6 +13,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -103,8 +104,10 @@ def draw(
             raise InputError(f"dimension {size!r} of input {name!r} has no size", remedy=f"set it: --set {size}=8")
     shape = tuple(sizes[size] if isinstance(size, str) else size for size in declared.shape)
     require_array(shape, dtype, name)
-    limits = _limits(dtype)
-    numbers: Any
+    limits, numbers = (0, 1) if dtype.kind == "b" else None, None
+    with suppress(ValueError):  # from a type of floats
+        info: Any = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
+        limits = int(info.min), int(info.max)
     if span is None and limits is None:
         numbers = random.standard_normal(shape)
     else:
@@ -116,17 +119,6 @@ def draw(
             # A sum of two products: the difference of the ends may be larger than any float.
             numbers = low * (1 - parts) + high * parts
     return np.asarray(numbers).astype(dtype, copy=False)
-
-
-def _limits(dtype: np.dtype[Any]) -> tuple[int, int] | None:
-    """Return the least and the largest integer of a type, or None for a type of floats."""
-    if dtype.kind == "b":
-        return 0, 1
-    try:
-        info: Any = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
-    except ValueError:
-        return None
-    return int(info.min), int(info.max)
 
 
 def _ends(name: str, span: str, dtype: np.dtype[Any], limits: tuple[int, int] | None) -> tuple[Any, Any]:
@@ -288,17 +280,6 @@ def describe(name: str, value: Any) -> dict[str, Any]:
     return {"name": name, "type": value.dtype.name, "shape": list(value.shape), "preview": " ".join(elements)}
 
 
-def print_values(title: str, values: Mapping[str, Any]) -> None:
-    """Print one line per value."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("name", "type", "shape", "first elements"):
-        table.add_column(heading, overflow="fold")
-    for row in (describe(name, value) for name, value in values.items()):
-        shape = "-" if row["shape"] is None else " x ".join(map(str, row["shape"])) or "scalar"
-        table.add_row(printable(row["name"], 200), row["type"], shape, printable(row["preview"]))
-    console().print(table)
-
-
 @click.command(cls=Command)
 @click.argument("model", type=PATH)
 @click.option(
@@ -328,10 +309,7 @@ def print_values(title: str, values: Mapping[str, Any]) -> None:
     help="Engine for other operators [default: onnxruntime if installed, else reference].",
 )
 @json_option
-@click.pass_context
 def run(
-    context: click.Context,
-    /,
     model: Path,
     files: tuple[str, ...],
     random: bool,
@@ -348,7 +326,7 @@ def run(
     """
     paths, spans = parse_pairs(files, "name=file"), parse_pairs(ranges, "name=low:high")
     symbols = parse_sizes(sizes)
-    if not random and (unused := [each for each in ("--range", "--seed") if each in named_options(context).values()]):
+    if not random and (unused := [each for each in ("--range", "--seed") if each in named_options().values()]):
         raise ArgumentError(f"{unused[0]} has no effect without --random", remedy="add --random")
     prepared = backend.prepare(model, engine=engine)
     names = [output.name for output in prepared.loaded.proto.graph.output]
@@ -359,13 +337,19 @@ def run(
     results = dict(zip(names, prepared.run(arrays), strict=True))
     seconds = time.perf_counter() - start
     written = [] if folder is None else [str(path) for path in write_outputs(results, folder).values()]
+    described = {
+        title: [describe(name, value) for name, value in values.items()]
+        for title, values in (("inputs", arrays), ("outputs", results))
+    }
     if as_json:
-        described = {
-            title: [describe(name, value) for name, value in values.items()]
-            for title, values in (("inputs", arrays), ("outputs", results))
-        }
         write(json_text({"model": str(model), **described, "seconds": seconds, "files": written}))
         return
-    print_values("inputs", arrays)
-    print_values("outputs", results)
+    for title, rows in described.items():
+        table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for heading in ("name", "type", "shape", "first elements"):
+            table.add_column(heading, overflow="fold")
+        for row in rows:
+            shape = "-" if row["shape"] is None else " x ".join(map(str, row["shape"])) or "scalar"
+            table.add_row(printable(row["name"], 200), row["type"], shape, printable(row["preview"]))
+        console().print(table)
     write("\n".join((f"{seconds * 1e3:.3g} ms", *(f"wrote {printable(path)}" for path in written))))
