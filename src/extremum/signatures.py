@@ -136,18 +136,12 @@ _MEANINGS = {
 }
 
 
-@functools.cache
-def _keywords(function: str) -> tuple[str, ...]:
-    """Return the keywords of an array function; its signature takes far longer to read than an error to make."""
-    return tuple(inspect.signature(getattr(_native, function)).parameters)
-
-
 def unknown_keyword(function: str, given: Iterable[str], known: Collection[str] = ()) -> ArgumentTypeError | None:
     """Return the error about the first keyword that a function does not have, or None; it names the word for it here.
 
     `known` are its keywords; those of the array function of this name where none are given.
     """
-    known = known or _keywords(function)
+    known = known or tuple(inspect.signature(getattr(_native, function)).parameters)
     name = next((each for each in given if each not in known), None)
     if name is None:
         return None
@@ -166,19 +160,17 @@ def like(
     """
     own_types = (ArgKeywords if model.startswith("arg") else ValueKeywords).__annotations__
     types = TopKOptions.__annotations__ | own_types | {"return_index": bool}
-    theirs = [
-        each.replace(annotation=types.get(each.name, inspect.Parameter.empty))
-        for each in inspect.signature(getattr(_native, model)).parameters.values()
-    ]
+    theirs = inspect.signature(getattr(_native, model)).parameters.values()
 
     def decorate(function: Function) -> Function:
         function.__name__ = function.__qualname__ = name or model
         plain = inspect.signature(function)
-        own = [each for each in plain.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-        known = {each.name for each in own}
-        options = {p.name: p for p in theirs if p.kind is p.KEYWORD_ONLY and p.name not in known.union(without)}
-        defaults = {key: each.default for key, each in options.items()}
-        ordered = sorted([*options.values(), *own], key=lambda each: each.kind)
+        own = [p for p in plain.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        known = {*without, *(p.name for p in own)}
+        options = [p for p in theirs if p.kind is p.KEYWORD_ONLY and p.name not in known]
+        options = [p.replace(annotation=types.get(p.name, p.empty)) for p in options]
+        defaults = {p.name: p.default for p in options}
+        ordered = sorted([*options, *own], key=lambda p: p.kind)
         names = [each.name for each in ordered]
 
         @functools.wraps(function)
