@@ -91,4 +91,4 @@ def in_a_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Cut what would be one piece of a large file into many."""
-    monkeypatch.setattr("extremum.large.pieces.ENOUGH", 3000)
+    monkeypatch.setattr("extremum.large.ENOUGH", 3000)

@@ -15,8 +15,7 @@ import extremum.dask as ed
 import large_files
 from agreement import assert_identical
 from extremum.errors import ExecutionError, InputError
-from extremum.large.files import open_source
-from extremum.large.jobs import Job, Piece, planned, steps_on
+from extremum.large import Job, Piece, open_source, planned, steps_on
 from refusal import refusal
 from strategies import sample
 

@@ -15,9 +15,7 @@ from extremum.cli.new_files import new_files, require_free
 from extremum.cli.options import PATH, Command, complete, json_option, named_options, refuse_unused
 from extremum.cli.terminal import progress, write
 from extremum.errors import ArgumentError, InputError
-from extremum.large.files import FORMATS, Source, open_source, writing
-from extremum.large.jobs import ELEMENTWISE, planned, steps, steps_on
-from extremum.large.pieces import parse_size
+from extremum.large import ELEMENTWISE, FORMATS, Source, open_source, parse_size, planned, steps, steps_on, writing
 from extremum.printable import json_text, printable
 
 # The options that an operation uses, besides those about files and the work.

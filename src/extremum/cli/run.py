@@ -33,7 +33,7 @@ from extremum.cli.terminal import console, write
 from extremum.errors import ArgumentError, ExtremumError, InputError, first_line
 from extremum.graph.load import open_file, read_message, require_no_folder
 from extremum.graph.types import DeclaredInput, declared_inputs, require_array
-from extremum.large.files import read_npy_header
+from extremum.large import read_npy_header
 from extremum.printable import json_text, printable
 from extremum.tensors import require_memory
 
