@@ -1,10 +1,8 @@
 """The interface that every ONNX backend has, as functions of this module and as the class ``Backend``.
 
 Operators of other kinds run too, through onnxruntime where it is installed and onnx's reference implementation
-elsewhere. A model is refused before it runs for an operator without an implementation, attributes and known types that
-do not fit a version, a tensor of known size that does not fit into memory, and what counts of onnx's checker. A run
-refuses a missing or unknown input and one whose element type or shape contradicts the declaration; a symbolic dimension
-has one size in all inputs of a run.
+elsewhere. ``prepare`` refuses what the model alone shows, a run the rest; a symbolic dimension has one size in all
+inputs of a run.
 """
 
 from __future__ import annotations
@@ -80,9 +78,7 @@ class PreparedModel(BackendRep):
         self._outputs: Callable[..., tuple[Any, ...]] = namedtupledict("Outputs", list(executor.output_names))
         graph = loaded.proto.graph
         # None for what is no tensor.
-        self._types = {
-            each.name: declared_type(each.type) if each.type.HasField("tensor_type") else None for each in graph.input
-        }
+        self._types = {x.name: declared_type(x.type) if x.type.HasField("tensor_type") else None for x in graph.input}
         optional = defaults(graph)
         self._required = [name for name in self._types if name not in optional]
         # The types of the arrays of the last run that passed: most runs come with arrays of the same types.
@@ -582,11 +578,9 @@ def _open_executor(model: onnx.ModelProto) -> Executor:
 
 def _is_installed() -> bool:
     """Return whether onnxruntime is there and new enough."""
-    try:
-        import_module("extremum.onnxruntime.library")
-    except errors.DependencyError:
-        return False
-    return True
+    with contextlib.suppress(errors.DependencyError):
+        return bool(import_module("extremum.onnxruntime.library"))
+    return False
 
 
 class Session:

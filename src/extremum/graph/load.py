@@ -115,11 +115,8 @@ def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
 def _fields(message: Descriptor) -> list[tuple[str, bool]]:
     """Return the fields that hold text or messages: the name, and whether it is repeated."""
     # A doc_string is for people: it may be written as they like, and nothing is looked up by it.
-    return [
-        (field.name, field.is_repeated)
-        for field in message.fields
-        if field.type in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE) and field.name != "doc_string"
-    ]
+    kinds = (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE)
+    return [(x.name, x.is_repeated) for x in message.fields if x.type in kinds and x.name != "doc_string"]
 
 
 # How large and how deep a model may be once each call of a function is replaced by its nodes. A function that calls

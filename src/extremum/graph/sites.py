@@ -17,7 +17,7 @@ import contextlib
 import functools
 import re
 from collections import ChainMap
-from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import chain, count, cycle, repeat, zip_longest
@@ -40,30 +40,24 @@ _TERM = rb"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
 _EQUATION = re.compile(_TERM + rb"(," + _TERM + rb")*(->" + _TERM + rb")?")
 
 
-def num_outputs(node: onnx.NodeProto) -> int:
-    """Return the number of outputs that a Split states; 0 where it states none."""
-    return next((each.i for each in node.attribute if each.name == "num_outputs"), 0)
+def _attribute(node: onnx.NodeProto, name: str) -> onnx.AttributeProto:
+    """Return an attribute of a node, an empty one if the node does not state it."""
+    return next((each for each in node.attribute if each.name == name), onnx.AttributeProto())
 
 
-def is_deadly(node: onnx.NodeProto, since: int) -> bool:
-    """Return whether a node of the version of ``since`` has to be kept from onnx's inference."""
-    match node.op_type:
-        case "Einsum":
-            # Looks without end for what comes after a sign it does not know.
-            equations = (each.s.replace(b" ", b"") for each in node.attribute if each.name == "equation")
-            return _EQUATION.fullmatch(next(equations, b"")) is None
-        case "GatherND":
-            # Counts dimensions from before the first.
-            return any(each.name == "batch_dims" and each.i < 0 for each in node.attribute)
-        case "Split":
-            # Writes one size for each of num_outputs, however many outputs there are.
-            return num_outputs(node) not in (0, len(node.output))
-        case "RNN" | "LSTM" | "GRU":
-            # The first versions look at the third dimension of whatever they get, in onnx 1.19.
-            return since == (3 if node.op_type == "GRU" else 1)
-    return False
-
-
+# Whether a node of a version has to be kept from inference, by its operator.
+_DEADLY: Mapping[str, Callable[[onnx.NodeProto, int], bool]] = {
+    # Looks without end for what comes after a sign it does not know.
+    "Einsum": lambda node, _: not _EQUATION.fullmatch(_attribute(node, "equation").s.replace(b" ", b"")),
+    # Counts dimensions from before the first.
+    "GatherND": lambda node, _: _attribute(node, "batch_dims").i < 0,
+    # Writes one size for each of num_outputs, however many outputs there are.
+    "Split": lambda node, _: _attribute(node, "num_outputs").i not in (0, len(node.output)),
+    # The first versions look at the third dimension of whatever they get, in onnx 1.19.
+    "RNN": lambda _, since: since == 1,
+    "LSTM": lambda _, since: since == 1,
+    "GRU": lambda _, since: since == 3,
+}
 _CONSTANTS = {"value_float": "float", "value_int": "int64", "value_string": "string"}
 _LARGEST_VERSION = 2**31 - 1
 
@@ -333,10 +327,8 @@ class InferenceInput:
     def __init__(self, model: onnx.ModelProto) -> None:
         self._functions = {nodes.key(each): (index, each) for index, each in enumerate(model.functions)}
         self._called, self._numbers = set[nodes.Key](), count(1)
-        self._infers = any(
-            nodes.is_of_family(node) and nodes.key(node) not in self._functions
-            for _, _, node in nodes.everywhere(model)
-        )
+        of_family = (node for _, _, node in nodes.everywhere(model) if nodes.is_of_family(node))
+        self._infers = any(nodes.key(node) not in self._functions for node in of_family)
         opsets = nodes.opsets(model.opset_import)
         # The newest that is there; of other domains than the model's the newest of its functions.
         imported = (pair for each in model.functions for pair in nodes.opsets(each.opset_import).items())
@@ -411,7 +403,7 @@ class InferenceInput:
             and in_force.since == promise.since
             and promise.is_kept(node, given)
             and all(types.is_small(each) for attribute in node.attribute for each in types.attribute_tensors(attribute))
-            and not is_deadly(node, promise.since)
+            and not (node.op_type in _DEADLY and _DEADLY[node.op_type](node, promise.since))
         )
         copy = onnx.NodeProto()
         if visible:
@@ -642,8 +634,8 @@ def require_harmless(sites: Iterable[Site]) -> None:
     """Refuse a Split that states another number of outputs than it has: it ends the process in onnxruntime."""
     # A trial of every version of every operator, with right and wrong nodes, found no other.
     for site in sites:
-        node = site.node
+        node, stated, count = site.node, _attribute(site.node, "num_outputs").i, len(site.node.output)
         is_split = not site.is_call and nodes.canonical(node.domain) == ONNX and node.op_type == "Split"
-        if is_split and num_outputs(node) not in (0, len(node.output)):
-            reason = f"Split has num_outputs={num_outputs(node)}, but {len(node.output)} outputs"
-            raise SpecError(reason, where=site.where, remedy=f"use num_outputs={len(node.output)}")
+        if is_split and stated not in (0, count):
+            reason = f"Split has num_outputs={stated}, but {count} outputs"
+            raise SpecError(reason, where=site.where, remedy=f"use num_outputs={count}")

@@ -7,6 +7,7 @@ input's dimension that has none: that of the input and the axis, such as ``X.0``
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
@@ -97,13 +98,9 @@ def is_external(tensor: onnx.TensorProto) -> bool:
 
 def is_small(tensor: onnx.TensorProto) -> bool:
     """Return whether a tensor is small and holds as many elements as its shape says."""
-    if math.prod(tensor.dims) > _MOST_ELEMENTS:
-        return False
-    try:
-        array(tensor)
-    except ModelError:
-        return False
-    return True
+    with contextlib.suppress(ModelError):
+        return math.prod(tensor.dims) <= _MOST_ELEMENTS and array(tensor) is not None
+    return False
 
 
 def array(tensor: onnx.TensorProto) -> NDArray[Any]:
@@ -121,9 +118,8 @@ def array(tensor: onnx.TensorProto) -> NDArray[Any]:
 
 def list_of_integers(tensor: onnx.TensorProto) -> tuple[int, ...] | None:
     """Return what is in a small list of int64, or None for any other tensor."""
-    if tensor.data_type != onnx.TensorProto.INT64 or len(tensor.dims) != 1 or not is_small(tensor):
-        return None
-    return tuple(array(tensor).tolist())
+    is_list = tensor.data_type == onnx.TensorProto.INT64 and len(tensor.dims) == 1 and is_small(tensor)
+    return tuple(array(tensor).tolist()) if is_list else None
 
 
 def attribute_tensors(attribute: onnx.AttributeProto) -> Iterator[onnx.TensorProto]:

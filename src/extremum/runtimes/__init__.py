@@ -167,9 +167,8 @@ def _blaming(name: str, absent: str, remedy: str | None = None) -> Iterator[None
         frames = [each for each in traceback.extract_tb(error.__traceback__) if not others.match(each.filename)]
         # An import that fails is the adapter's own, or one in what is installed.
         own = len({each.filename for each in frames}) == 1
-        if isinstance(error, DependencyError) or (
-            own if isinstance(error, ModuleNotFoundError) else isinstance(error, ImportError) and error.name is None
-        ):
+        lacks = own if isinstance(error, ModuleNotFoundError) else isinstance(error, ImportError) and error.name is None
+        if lacks or isinstance(error, DependencyError):
             given = None if getattr(error, "name", None) == name else first_line(error)
             raise DependencyError(absent, given=given, remedy=remedy) from None
         places = [(each.filename, each.lineno) for each in frames]

@@ -161,15 +161,12 @@ def _axis(question: Question) -> int:
 
 
 def _same_values(actual: Array, expected: Array) -> bool:
-    if actual.shape != expected.shape:
-        return False
-    if not {actual.dtype.kind, expected.dtype.kind} <= set("iub"):
-        try:
-            actual, expected = actual.astype(np.float64), expected.astype(np.float64)
-        except (TypeError, ValueError):
-            # Text and records hold no numbers.
-            return False
-    return bool(((actual == expected) | (_is_nan(actual) & _is_nan(expected))).all())
+    if {actual.dtype.kind, expected.dtype.kind} <= set("iub"):
+        return np.array_equal(actual, expected)
+    # Text and records hold no numbers.
+    with contextlib.suppress(TypeError, ValueError):
+        return np.array_equal(actual.astype(np.float64), expected.astype(np.float64), equal_nan=True)
+    return False
 
 
 def _same_bits(actual: Array, expected: Array) -> bool:
@@ -334,15 +331,13 @@ def _serve(name: str, pipe: Connection, adapters: list[Path]) -> None:
         pipe.send(("refused", error if isinstance(error, ExtremumError) else _line(error)))
         return
     pipe.send(("ready", asked.version))
-    while True:
-        try:
+    with contextlib.suppress(EOFError):
+        while True:
             content, feeds = pipe.recv()
-        except EOFError:
-            return
-        try:
-            pipe.send(("answer", asked.ask(onnx.ModelProto.FromString(content), feeds)))
-        except Exception as error:
-            pipe.send(("refused", str(error) if isinstance(error, NoAnswerError) else _line(error)))
+            try:
+                pipe.send(("answer", asked.ask(onnx.ModelProto.FromString(content), feeds)))
+            except Exception as error:
+                pipe.send(("refused", str(error) if isinstance(error, NoAnswerError) else _line(error)))
 
 
 def _line(error: BaseException) -> str:
