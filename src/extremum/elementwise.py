@@ -68,7 +68,7 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
             return result
         own, whole = common_library(several), np.asarray(result)
         same = own.array.shape == whole.shape
-        return own.wrap(whole, lambda: tuple(range(whole.ndim)) if same else (-1,) * whole.ndim)
+        return own.wrap(whole, tuple(range(whole.ndim)) if same else (-1,) * whole.ndim)
     except ExtremumError as error:
         raise error if error.reason.startswith(f"{function}:") else error.with_context(where=function) from None
 

@@ -34,11 +34,8 @@ class _Library:
 
 jax, pandas, polars, pyarrow, torch = map(_Library, ("jax", "pandas", "polars", "pyarrow", "torch"))
 
-AxisMap = Callable[[], tuple[int, ...]]
-"""Gives for each axis of a result the axis of the input that it was, or -1."""
-
-Wrap = Callable[[NDArray[Any], AxisMap], Any]
-"""Makes a result an array of the caller's library."""
+Wrap = Callable[[NDArray[Any], tuple[int, ...]], Any]
+"""Makes a result an array of the caller's library; it gets for each axis the axis of the input that it was, or -1."""
 
 _Maker = Callable[..., Any]
 
@@ -48,7 +45,7 @@ class Operand:
     """An array of any library, as the kernels read it, and the way back."""
 
     array: NDArray[Any]
-    wrap: Wrap = lambda result, axis_map: as_result(result)
+    wrap: Wrap = lambda result, axes: as_result(result)
     # False where an element is missing; None where none is.
     valid: NDArray[np.bool_] | None = None
     # Whether a mask of the caller hides them; nulls are left out only where the NaN policy says so.
@@ -184,7 +181,7 @@ def _by_protocol(x: Any) -> Operand:
     """Arrays of the array API standard that export their memory through DLPack; results in their own namespace."""
     namespace = x.__array_namespace__()
 
-    def wrap(result: NDArray[Any], axis_map: AxisMap) -> Any:
+    def wrap(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
         array = np.asarray(result)
         if hasattr(namespace, "from_dlpack") and array.flags.writeable:
             # (A type that DLPack does not carry.)
@@ -232,7 +229,7 @@ def _torch_operand(x: Any) -> Operand | None:
     return Operand(array, _torch_tensor, None, False, "torch")
 
 
-def _torch_tensor(result: NDArray[Any], axis_map: AxisMap) -> Any:
+def _torch_tensor(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
     array = np.asarray(result)
     try:
         return torch.from_numpy(array)
@@ -254,7 +251,7 @@ def _jax_operand(x: Any) -> Operand | None:
     return Operand(np.asarray(x), _jax_array, library="jax")
 
 
-def _jax_array(result: NDArray[Any], axis_map: AxisMap) -> Any:
+def _jax_array(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
     """Return a result as an array of JAX, whose integers have 32 bits unless it was told otherwise."""
     dtype = jax.numpy.asarray(np.zeros((), np.asarray(result).dtype)).dtype
     if dtype != result.dtype and dtype.kind in "iu" and result.size and int(result.max()) > np.iinfo(dtype).max:
@@ -324,8 +321,7 @@ def _table_operand(table: Table) -> Operand:
 def _column_wrap(names: Sequence[str], zone: str | None, as_column: _Maker, as_instant: _Maker, frame: _Maker) -> Wrap:
     """Return how a result comes back where only columns have names: as a column, a value or a table."""
 
-    def wrap(result: Any, axis_map: AxisMap) -> Any:
-        axes = axis_map()
+    def wrap(result: Any, axes: tuple[int, ...]) -> Any:
         if not axes:
             return as_result(result) if zone is None or result.dtype.kind != "M" else as_instant(result)
         if not axes[1:]:
@@ -367,8 +363,7 @@ def _pandas_operand(x: Any) -> Operand | None:
     elif not isinstance(x.dtype, pandas.SparseDtype):
         elements = x.to_numpy(dtype=own, na_value=np.zeros((), own)[()])
 
-    def wrap(result: NDArray[Any], axis_map: AxisMap) -> Any:
-        axes = axis_map()
+    def wrap(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
         values = _pandas_zoned(result, zone)
         if not axes or not isinstance(x, pandas.Series | pandas.Index):
             return values
@@ -389,8 +384,7 @@ def _pandas_table(x: Any) -> Table:
         elements = pandas.concat(columns) if alike else pandas.Series([each.iloc[0] for each in columns], dtype=object)
         return elements.set_axis(x.columns).rename(None)
 
-    def wrap(result: NDArray[Any], axis_map: AxisMap) -> Any:
-        axes = axis_map()
+    def wrap(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
         # The columns are all in one zone, or else they are refused.
         zone = _zone(x.dtypes.iloc[0]) if result.dtype.kind == "M" else None
         if len(axes) < 2:

@@ -370,12 +370,9 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
             write_out(function, out, results[0])
     if out is not None:
         return out
-
-    def axis_map() -> Ints:
-        axes = call.axes(rank := operand.array.ndim)
-        return tuple(-1 if axis in axes else axis for axis in range(rank) if call.keepdims or axis not in axes)
-
-    return result_of(function, [operand.wrap(each, axis_map) for each in results])
+    reduced = call.axes(rank := operand.array.ndim)
+    axes = tuple(-1 if each in reduced else each for each in range(rank) if call.keepdims or each not in reduced)
+    return result_of(function, [operand.wrap(each, axes) for each in results])
 
 
 def values_then_indices(ends: Ends) -> tuple[Any, ...]:
@@ -400,7 +397,7 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
         result = ones(found.indices, call.axes(array.ndim), array.shape, (0,) * array.ndim, array.shape, dtype)
         if out is not None:
             write_out("hardmax", out, result)
-    return out if out is not None else operand.wrap(result, lambda: tuple(range(array.ndim)))
+    return out if out is not None else operand.wrap(result, tuple(range(array.ndim)))
 
 
 def ones(
@@ -432,7 +429,7 @@ def top_k(x: object, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: An
     call = Selection.of(array, k, axis, mode, in_order, nan_policy)
     found = call.finish(array, call.select(operand))
     axes = (-1,) if call.axis is None else tuple(-1 if each == call.axis else each for each in range(array.ndim))
-    return ValuesIndices(*(operand.wrap(each, lambda: axes) for each in found))
+    return ValuesIndices(*(operand.wrap(each, axes) for each in found))
 
 
 @dataclass(frozen=True, slots=True)
