@@ -12,17 +12,15 @@ import click
 from rich.progress import DownloadColumn, TransferSpeedColumn
 
 from extremum.cli.new_files import new_files, require_free
-from extremum.cli.options import PATH, Command, complete, json_option, named_options, refuse_unused
+from extremum.cli.options import PATH, Command, complete, json_option, named_options, refuse_unused, repeatable
 from extremum.cli.terminal import progress, write
 from extremum.errors import ArgumentError, InputError
 from extremum.large import ELEMENTWISE, FORMATS, Source, open_source, parse_size, planned, steps, steps_on, writing
 from extremum.printable import json_text, printable
 
 # The options that an operation uses, besides those about files and the work.
-_INDEX = ("axes", "dims", "keepdims", "last", "nan_policy", "default", "dtype")
 _OPTIONS: dict[str, tuple[str, ...]] = {
-    "argmax": _INDEX,
-    "argmin": _INDEX,
+    **dict.fromkeys(("argmax", "argmin"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "dtype")),
     **dict.fromkeys(("max", "min", "minmax"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "index")),
     "hardmax": ("axes", "dims", "nan_policy"),
     "top_k": ("axes", "dims", "nan_policy", "k", "mode"),
@@ -46,8 +44,8 @@ def _number(text: str) -> int | float:
 @click.argument("operation", shell_complete=complete(_OPTIONS, files=True))
 @click.argument("inputs", nargs=-1, required=True, type=click.Path())
 @click.option("-o", "--output", "out", type=PATH, metavar="OUT", required=True, help="A .npy, .zarr or .nc file.")
-@click.option("--axis", "axes", type=int, multiple=True, help="Axis to reduce; repeat for several [default: all].")
-@click.option("--dim", "dims", multiple=True, help="Name of a dimension to reduce; repeat for several.")
+@repeatable("--axis", "axes", type=int, help="Axis to reduce; repeat for several [default: all].")
+@repeatable("--dim", "dims", help="Name of a dimension to reduce; repeat for several.")
 @click.option("--variable", help="Variable of a NetCDF or HDF5 file, or array of a Zarr group.")
 @click.option("--keepdims", is_flag=True, help="Keep each reduced axis, with length 1.")
 @click.option("--k", type=int, help="How many elements top_k selects.")

@@ -68,8 +68,7 @@ def _use_settings(context: click.Context, _: click.Parameter, path: Path | None)
 
 
 _codes_option = partial(
-    click.option,
-    multiple=True,
+    options.repeatable,
     metavar="CODES",
     callback=lambda _context, _parameter, given: [code.strip() for codes in given for code in codes.split(",")],
     shell_complete=options.complete_codes,

@@ -82,8 +82,7 @@ def fix(
             rest = {"notes": list(result.notes), "written": None if path is None else str(path)}
             records.append({"model": str(model), "target": result.target, **lists, **rest})
         else:
-            heading = [f"{printable(str(model))}:"] if several else []
-            write("\n".join((*heading, *_lines(result, path, diff=diff))))
+            write(f"{printable(str(model))}:\n" * several + "\n".join(_lines(result, path, diff=diff)))
     if as_json:
         write(json_text(document(records) if several else records[0]))
     return status

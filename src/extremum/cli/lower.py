@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from extremum import directml
 from extremum.cli.new_files import require_free, write_new
-from extremum.cli.options import PATH, Command, parse_sizes
+from extremum.cli.options import PATH, Command, parse_sizes, repeatable
 from extremum.cli.terminal import write
 from extremum.directml import LoweredModel, OperatorDesc, Step, TensorDesc
 from extremum.printable import json_text, printable
@@ -187,7 +187,7 @@ _LEVELS = list(map(str, directml.FeatureLevel))
     metavar="LEVEL",
     help="Highest feature level to use, such as 4_1.",
 )
-@click.option("--set", "sizes", multiple=True, metavar="DIM=SIZE", help="Size of a symbolic dimension.")
+@repeatable("--set", "sizes", metavar="DIM=SIZE", help="Size of a symbolic dimension.")
 @click.option("-o", "--output", "out", type=PATH, metavar="OUT", help="Write to this file, not to stdout.")
 @click.option("--json", "form", flag_value="json", help="Same as --format json.")
 @click.option(

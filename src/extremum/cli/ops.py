@@ -10,7 +10,7 @@ from itertools import chain
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.table import Table
+from rich.table import Column, Table
 
 from extremum import spec
 from extremum.cli.options import Command
@@ -38,9 +38,8 @@ def ops(form: str | None) -> None:
         write("\n".join(markdown_table(headings, rows) for headings, *rows in tables()).rstrip("\n"))
     else:
         for headings, *rows in tables():
-            table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-            for heading in headings:
-                table.add_column(heading.replace(", ", "\n"), no_wrap=True)
+            columns = (Column(heading.replace(", ", "\n"), no_wrap=True) for heading in headings)
+            table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
             for row in rows:
                 table.add_row(*row)
             console().print(table)

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 
 import click
@@ -109,6 +110,7 @@ def complete_codes(context: click.Context, parameter: click.Parameter, incomplet
     return [CompletionItem(f"{before}{comma}{rule.code}", help=rule.title) for rule in found]
 
 
+repeatable = partial(click.option, multiple=True)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 models_argument = click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=PATH)
 
@@ -119,10 +121,9 @@ def _add_adapters(context: click.Context, parameter: click.Parameter, paths: tup
     return [] if context.resilient_parsing else [each.name for path in paths for each in runtimes.add_file(path)]
 
 
-adapter_option = click.option(
+adapter_option = repeatable(
     "--adapter",
     "adapters",
-    multiple=True,
     type=PATH,
     metavar="FILE",
     is_eager=True,

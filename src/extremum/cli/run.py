@@ -24,11 +24,11 @@ import click
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
+from rich.table import Column, Table
 
 from extremum import backend
 from extremum.cli.new_files import require_absent, require_folder, write_new
-from extremum.cli.options import FORMS, PATH, Command, json_option, named_options, parse_pairs, parse_sizes
+from extremum.cli.options import FORMS, PATH, Command, json_option, named_options, parse_pairs, parse_sizes, repeatable
 from extremum.cli.terminal import console, write
 from extremum.errors import ArgumentError, ExtremumError, InputError, first_line
 from extremum.graph.load import open_file, read_message, require_no_folder
@@ -55,7 +55,6 @@ def gather(
 ) -> dict[str, NDArray[Any]]:
     """Read the inputs that come from files and, with a seed, draw the others; refuse a model without one it needs."""
     inputs = {each.name: each for each in declared}
-    _refuse_unknown("input", (*files, *ranges), inputs)
     dimensions = {size for each in inputs.values() for size in each.shape or () if isinstance(size, str)}
     _refuse_unknown("symbolic dimension", sizes, sorted(dimensions))
     if both := [name for name in ranges if name in files]:
@@ -282,24 +281,16 @@ def describe(name: str, value: Any) -> dict[str, Any]:
 
 @click.command(cls=Command)
 @click.argument("model", type=PATH)
-@click.option(
-    "-i",
-    "--input",
-    "files",
-    multiple=True,
-    metavar="NAME=FILE",
-    help="Read an input from a .npy, .npz:ENTRY or .pb file.",
-)
+@repeatable("-i", "--input", "files", metavar="NAME=FILE", help="Read an input from a .npy, .npz:ENTRY or .pb file.")
 @click.option("--random", is_flag=True, help="Draw the other inputs at random.")
-@click.option(
+@repeatable(
     "--range",
     "ranges",
-    multiple=True,
     metavar="NAME=LOW:HIGH",
     help="Range of a random input, both ends included [default: 0:1; floats: a normal distribution].",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs.")
-@click.option("--set", "sizes", multiple=True, metavar="DIM=SIZE", help="Size of a symbolic dimension.")
+@repeatable("--set", "sizes", metavar="DIM=SIZE", help="Size of a symbolic dimension.")
 @click.option(
     "-o", "--output", "folder", type=PATH, metavar="DIR", help="Write each output to a .npy file in this folder."
 )
@@ -345,9 +336,8 @@ def run(
         write(json_text({"model": str(model), **described, "seconds": seconds, "files": written}))
         return
     for title, rows in described.items():
-        table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for heading in ("name", "type", "shape", "first elements"):
-            table.add_column(heading, overflow="fold")
+        columns = (Column(heading, overflow="fold") for heading in ("name", "type", "shape", "first elements"))
+        table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for row in rows:
             shape = "-" if row["shape"] is None else " x ".join(map(str, row["shape"])) or "scalar"
             table.add_row(printable(row["name"], 200), row["type"], shape, printable(row["preview"]))
