@@ -55,6 +55,7 @@ def gather(
 ) -> dict[str, NDArray[Any]]:
     """Read the inputs that come from files and, with a seed, draw the others; refuse a model without one it needs."""
     inputs = {each.name: each for each in declared}
+    _refuse_unknown("input", (*files, *ranges), inputs)
     dimensions = {size for each in inputs.values() for size in each.shape or () if isinstance(size, str)}
     _refuse_unknown("symbolic dimension", sizes, sorted(dimensions))
     if both := [name for name in ranges if name in files]:
