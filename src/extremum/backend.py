@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import Any
 
@@ -81,8 +81,7 @@ class PreparedModel(BackendRep):
         self._types = {x.name: declared_type(x.type) if x.type.HasField("tensor_type") else None for x in graph.input}
         optional = defaults(graph)
         self._required = [name for name in self._types if name not in optional]
-        # The types of the arrays of the last run that passed: most runs come with arrays of the same types.
-        self._passed: object = None
+        self._passed: object = None  # the types of arrays of the last run that passed: most runs come with the same
 
     def __repr__(self) -> str:
         graph = self.loaded.proto.graph
@@ -406,8 +405,7 @@ def _require_valid(model: onnx.ModelProto) -> None:
 # to functions; both are put right here. Where a session cannot go on, the evaluator runs the model, or says what is
 # wrong with it in the same words as without onnxruntime.
 class _Operator(OpRun):
-    # Without a schema the evaluator fills in no defaults: they depend on the model's opset.
-    op_schema = None
+    op_schema = None  # so that the evaluator fills in no defaults: they depend on the model's opset
     place: str | None = None
     # The types of the last inputs, the operation and the outputs of these: most calls come with the same types.
     _last: tuple[object, Operation, Sequence[Any]] | None = None
@@ -506,7 +504,7 @@ class Executor(ReferenceEvaluator):
             if isinstance(each, _Operator):
                 each.place = place
             else:
-                each.run = _located(each, place)
+                each.run = partial(_run_located, each, each.run, place)
             for name, _ in nodes.subgraphs(each.onnx_node):
                 getattr(each, name).locate(nodes.path(prefix, index, name))
 
@@ -533,26 +531,22 @@ def _require_implementation(domain: str, operator: str, version: int, refusal: s
         raise errors.UnknownOperatorError(reason, given=refusal, remedy=remedy) from None
 
 
-def _located(operator: OpRun, place: str) -> Callable[..., tuple[Any, ...]]:
-    inner: Callable[..., tuple[Any, ...]] = operator.run
-
-    def run(*inputs: Any, **context: Any) -> tuple[Any, ...]:
-        try:
-            return inner(*inputs, **context)
-        except Exception as error:
-            # The evaluator wraps what comes out of a computation or a subgraph.
-            cause: BaseException = error
-            while cause.__cause__ is not None and not isinstance(cause, ExtremumError):
-                cause = cause.__cause__
-            if isinstance(cause, ExtremumError):
-                raise cause from None
-            given = f"{type(cause).__name__}: {first_line(cause)}"
-            if isinstance(cause, MemoryError):
-                reason = f"{operator.op_type} ran out of memory"
-                raise errors.MemoryLimitError(reason, where=place, given=given) from None
-            raise ExecutionError(f"{operator.op_type} failed", where=place, given=given) from error
-
-    return run
+def _run_located(operator: OpRun, run: Callable[..., Any], place: str, /, *inputs: Any, **context: Any) -> Any:
+    """Run a node of another operator, and say of an error where the node is."""
+    try:
+        return run(*inputs, **context)
+    except Exception as error:
+        # The evaluator wraps what comes out of a computation or a subgraph.
+        cause: BaseException = error
+        while cause.__cause__ is not None and not isinstance(cause, ExtremumError):
+            cause = cause.__cause__
+        if isinstance(cause, ExtremumError):
+            raise cause from None
+        given = f"{type(cause).__name__}: {first_line(cause)}"
+        if isinstance(cause, MemoryError):
+            reason = f"{operator.op_type} ran out of memory"
+            raise errors.MemoryLimitError(reason, where=place, given=given) from None
+        raise ExecutionError(f"{operator.op_type} failed", where=place, given=given) from error
 
 
 def _open_executor(model: onnx.ModelProto) -> Executor:

@@ -149,10 +149,8 @@ def signature(domain: str, name: str, opset: int) -> Signature | None:
 # that read scalars, short vectors (as shapes are) or tensors of other ranks: it gets the others as operators that it
 # does not know. It infers sizes for all nodes.
 
-# Elements of the longest vector whose values are followed: no shape has so many dimensions.
-_SHORT = 1024
-# How often sizes lead to values, and these to sizes.
-_ROUNDS = 8
+_SHORT = 1024  # elements of the longest vector whose values are followed: no shape has so many dimensions
+_ROUNDS = 8  # how often sizes lead to values, and these to sizes
 _HIDDEN = "hidden."
 
 
@@ -273,8 +271,7 @@ class Body:
     prefix: str = ""
     attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)  # what the call gives the function
     outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)  # those of ``graph``, by name
-    # What the model declares of values that nodes give, by the names of the model.
-    declared_types: dict[str, onnx.TypeProto] = field(default_factory=dict)
+    declared_types: dict[str, onnx.TypeProto] = field(default_factory=dict)  # by the model, of what nodes give
     entries: list[Entry] = field(default_factory=list)
 
     def name_of(self, name: str) -> str:
@@ -475,8 +472,7 @@ class Site:
     types: Mapping[str, TensorType]  # what is known of the tensors there, the node's outputs among them
     declared_types: Mapping[str, TensorType]  # what the model declares of tensors that nodes give
     is_call: bool = False  # whether it calls a function of the model
-    # The tensors that nodes give which stand in the same graph or function, or around it.
-    results: frozenset[str] = frozenset()
+    results: frozenset[str] = frozenset()  # the tensors that nodes in the same graph or function, or around it, give
 
     @property
     def place(self) -> str:
@@ -582,8 +578,8 @@ def sites(model: onnx.ModelProto, *, inlined: bool = False) -> Iterator[Site]:
 
 
 Types = MutableMapping[str, TensorType]
-# For each function and each set of types of its inputs the nodes of one such call, in what inference gave.
 _Calls = dict[nodes.Key, dict[tuple[TensorType, ...], tuple[Body, onnx.GraphProto, Types]]]
+"""For each function and each set of types of its inputs the nodes of one such call, in what inference gave."""
 
 
 def _walk(

@@ -26,13 +26,11 @@ from extremum.tensors import Dimension, TensorType, require_memory
 _OUTER = {f"{name}_type": name for name in ("tensor", "sparse_tensor", "optional", "map")} | {"sequence_type": "seq"}
 _NAMES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items() if number}
 _NUMBERS = {name: number for number, name in _NAMES.items()}
-# Deeper ones are no types of any operator.
-_DEEPEST = 4
+_DEEPEST = 4  # deeper ones are no types of any operator
 _LARGEST_RANK = 64
-# onnx goes through some sizes in loops, and multiplies them without looking.
-_LARGEST_SIZE = 2**31 - 1
-# A list of axes, sizes or indices; onnx's data propagation makes one value of each element.
-_LONGEST_LIST = 4096
+_LARGEST_SIZE = 2**31 - 1  # onnx goes through some sizes in loops, and multiplies them without looking
+_LONGEST_LIST = 4096  # of axes, sizes or indices; onnx's data propagation makes one value of each element
+_MOST_ELEMENTS = 256  # inference reads small constants (a shape, an axis) and needs no others
 _LISTS = (onnx.TensorProto.INT32, onnx.TensorProto.INT64)
 
 
@@ -85,10 +83,6 @@ def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
         if not 0 <= each.dim_value <= largest:
             each.ClearField("value")
     return copy
-
-
-# In elements. Inference reads small constants (a shape, an axis) and needs no others.
-_MOST_ELEMENTS = 256
 
 
 def is_external(tensor: onnx.TensorProto) -> bool:
@@ -228,8 +222,7 @@ class DeclaredInput:
     """One input as the model declares it."""
 
     name: str
-    # None where the model declares no element type, or no tensor (but a sequence, a map, an optional).
-    dtype: np.dtype[Any] | None
+    dtype: np.dtype[Any] | None  # None for no element type, or no tensor (but a sequence, a map, an optional)
     shape: tuple[int | str, ...] | None  # with the names of open dimensions; None if the rank is open
     optional: bool  # whether the model has a default for it
 

@@ -31,8 +31,7 @@ __all__ = ["Feeds", "Run", "Runtime", "add_file", "files", "find", "installed", 
 __dir__ = __all__.copy
 
 _GROUP = "extremum.runtimes"
-# The adapters that are files, by the name of their runtimes before the colon.
-_FILES: dict[str, Path] = {}
+_FILES: dict[str, Path] = {}  # the adapters that are files, by the name of their runtimes before the colon
 
 
 def known() -> list[str]:

@@ -101,10 +101,8 @@ def compare(question: Question, expected: Sequence[Array] | None, answers: Seque
     if is_unsorted and [x.shape for x in answers] == [x.shape for x in expected]:
         # Values and indices in the order of the indices.
         axis = _axis(question)
-        expected, answers = (
-            [np.take_along_axis(each, np.argsort(outputs[1], axis), axis) for each in outputs]
-            for outputs in (expected, answers)
-        )
+        both = (expected, answers)
+        expected, answers = ([np.take_along_axis(x, np.argsort(y[1], axis), axis) for x in y] for y in both)
     # Signalling NaNs and numbers beyond a type are no reason to warn.
     with np.errstate(all="ignore"):
         outcomes = [_outcome(question, at, *pair) for at, pair in enumerate(zip(expected, answers, strict=True))]
@@ -182,8 +180,7 @@ def _is_nan(x: Array) -> Array:
 STARTING = threading.Lock()
 """Held while a process starts: if its parent died, it would end with a traceback."""
 
-# Seconds. A runtime may compile for a long time when it is imported.
-_START_LIMIT = 300.0
+_START_LIMIT = 300.0  # seconds: a runtime may compile for a long time when it is imported
 
 
 class NoAnswerError(Exception):
@@ -216,8 +213,7 @@ class Subprocess:
     """A runtime in a process of its own for the time of a ``with`` block; a process that died is started again."""
 
     def __init__(self, name: str, limit: float = 10.0) -> None:
-        # The limit is in seconds, for each answer.
-        self.name, self.limit, self.version = name, limit, ""
+        self.name, self.limit, self.version = name, limit, ""  # the limit is in seconds, for each answer
         self._process: Any = None
         self._pipe: Any = None
 
