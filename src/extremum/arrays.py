@@ -22,7 +22,6 @@ from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, 
 from extremum.loading import loaded
 
 FILL = "fill or drop them first"
-FILL_MASKED = f"{FILL}, as x.filled(value) or x.compressed() does"
 _NUMBERS = "pass numbers of one element type, in rows of equal length"
 
 # Of Python objects in place of numbers, what to do about them; the first that fits.
@@ -198,13 +197,14 @@ def refuse_missing(x: object, seen: frozenset[int] = frozenset()) -> None:
             if type(item) in special:
                 refuse_missing(item, seen | {id(x)})
         return
-    for count, word, remedy in ((_masked, "masked", FILL_MASKED), (_null, "null", FILL), (_not_available, "NA", FILL)):
+    for count, word in ((_masked, "masked"), (_null, "null"), (_not_available, "NA")):
         if number := count(x):
-            raise not_there(number, word, given=class_name(x), remedy=remedy)
+            raise not_there(number, word, class_name(x))
 
 
-def not_there(number: int, word: str, *, given: str, remedy: str) -> ArgumentError:
+def not_there(number: int, word: str, given: str, remedy: str = "") -> ArgumentError:
     """Return the error about so many elements that are masked, null or NA."""
+    remedy = remedy or (f"{FILL}, as x.filled(value) or x.compressed() does" if word == "masked" else FILL)
     elements, were = f"{number} {word} element{'s'[: number > 1]}", "they were" if number > 1 else "it were"
     return ArgumentError(f"{elements} would be compared as if {were} there", given=given, remedy=remedy)
 

@@ -318,9 +318,7 @@ def _tensor(name: str, given: Any, expected: TensorType, sizes: dict[str, tuple[
     if is_table(given):
         # Its columns are one array, where that changes no element.
         with within(f"input {name!r}"):
-            operand = as_operand(given)
-            operand.require_valid("fill or drop them first", given=class_name(given))
-        given = operand.array
+            given = as_operand(given).whole(class_name(given))
     # Text is a legitimate element type here, so an array is taken as it is.
     array: NDArray[Any] = given if isinstance(given, np.ndarray) else as_array(given)
     found = TensorType.of(array)

@@ -32,7 +32,7 @@ with required_by("extremum.dask"):
     from dask.core import flatten
     from dask.layers import ArrayBlockIdDep, ArraySliceDep
 
-from extremum.arrays import FILL, class_name
+from extremum.arrays import class_name
 from extremum.indices import axis_error
 from extremum.interop import Operand, as_operand, common_library
 from extremum.partials import Part, Pieces, TopK
@@ -526,8 +526,7 @@ def _operand(function: str, x: Any) -> Any:
     with within(function):
         operand = as_operand(x)
         common_library([Operand(operand.array, library="dask"), operand])
-        operand.require_valid(FILL, given=class_name(x))
-        return operand.array
+        return operand.whole(class_name(x))
 
 
 def _mask(function: str, where: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import FILL, FILL_MASKED, as_element, as_result, class_name, first_lost, refuse_own_rules, takes
+from extremum.arrays import as_element, as_result, class_name, first_lost, refuse_own_rules, takes
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Operand, as_operand, common_library, frontend
 from extremum.reductions import as_mask, nan, require_policy, write_out
@@ -76,10 +76,9 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
 def _elements(x: object) -> Operand:
     refuse_own_rules(x)
     operand = as_operand(x)
-    operand.require_valid(FILL_MASKED if operand.masked else FILL, given=class_name(x))
-    if operand.array.dtype.hasobject:
+    if (own := operand.whole(class_name(x)).dtype).hasobject:
         remedy = "convert to bool, an integer, float16, bfloat16, float32 or float64"
-        raise ElementTypeError(f"cannot take elements of type {operand.array.dtype}", remedy=remedy)
+        raise ElementTypeError(f"cannot take elements of type {own}", remedy=remedy)
     return operand
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.arrays import FILL, as_array, as_result, first_lost, is_numpy_masked, not_there, refuse_device
+from extremum.arrays import as_array, as_result, first_lost, is_numpy_masked, not_there, refuse_device
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, first_line
 from extremum.loading import load_module
 
@@ -68,10 +68,11 @@ class Operand:
         """The number of missing elements."""
         return 0 if self.valid is None else int(self.valid.size - np.count_nonzero(self.valid))
 
-    def require_valid(self, remedy: str, *, given: str) -> None:
-        """Refuse an array with missing elements."""
+    def whole(self, given: str, remedy: str = "") -> NDArray[Any]:
+        """Return the elements, or refuse an array of which some are missing."""
         if count := self.missing:
-            raise not_there(count, "masked" if self.masked else "missing", given=given, remedy=remedy)
+            raise not_there(count, "masked" if self.masked else "missing", given, remedy)
+        return self.array
 
 
 # (mypy does not take a class for hashable.)
@@ -430,7 +431,7 @@ def _polars_operand(x: Any) -> Operand | None:
             flat = flat.explode()
         if count := flat.null_count():
             # They come out as NaN.
-            raise not_there(count, "null", given="polars.Series", remedy=FILL)
+            raise not_there(count, "null", "polars.Series")
     elif x.null_count():
         # What stands for a null is not read. NumPy would make floats of integers, and has NaT for times.
         valid = x.is_not_null().to_numpy()

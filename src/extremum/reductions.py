@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import FILL, FILL_MASKED, as_element, as_output, first_lost, takes
+from extremum.arrays import FILL, as_element, as_output, first_lost, takes
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.indices import axis_error, integers, unravel
 from extremum.interop import Operand, as_operand, frontend
@@ -146,7 +146,7 @@ class Reduction:
         if x.valid is None:
             return where
         if not x.masked and self.nan_policy != "omit":
-            x.require_valid("fill or drop them first, or pass nan_policy='omit'", given=f"an array of {x.library}")
+            x.whole(f"an array of {x.library}", f"{FILL}, or pass nan_policy='omit'")
         return x.valid if where is None else np.asarray(where & x.valid)
 
     def _defaults(self, dtype: np.dtype[Any], values: bool, index: Index, default: Any) -> tuple[Any, ...] | None:
@@ -463,8 +463,7 @@ class Selection:
 
     def select(self, x: Operand) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
         """Return the candidates: the k best, or all where there are fewer; at least one under ``raise``."""
-        x.require_valid(FILL_MASKED if x.masked else FILL, given="top_k: x")
-        array, times = x.array, x.array.dtype.kind in "mM"
+        array, times = x.whole("top_k: x"), x.array.dtype.kind in "mM"
         length = array.size if self.axis is None else array.shape[self.axis]
         k, nan_first = min(max(self.k, self.nan_policy == "raise"), length), self.nan_policy != "omit"
         largest, ordered, elements = self.largest, self.in_order, ticks(array)
