@@ -269,7 +269,7 @@ class TensorDesc:
             if len(strides) != len(sizes):
                 reason = f"{len(sizes)} dimensions have {len(strides)} strides"
                 raise SpecError(reason, where="TensorDesc.strides", given=f"{strides=}, {sizes=}")
-        self._assign(data_type=data_type, sizes=sizes, strides=strides)
+        vars(self).update(data_type=data_type, sizes=sizes, strides=strides)
         if max(math.prod(sizes), self.extent) > LARGEST:
             raise SpecError(f"a tensor has at most {LARGEST} elements", where=where, given=str(self))
         where, itemsize = "TensorDesc.total_tensor_size_in_bytes", data_type.element_type.itemsize
@@ -287,11 +287,7 @@ class TensorDesc:
         if alignment > LARGEST:
             raise _broken(where, "an alignment is below 2**32", alignment)
         flags = _member(TensorFlags, "TensorDesc.flags", flags)
-        self._assign(total_tensor_size_in_bytes=total, guaranteed_base_offset_alignment=alignment, flags=flags)
-
-    def _assign(self, **values: object) -> None:
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        vars(self).update(total_tensor_size_in_bytes=total, guaranteed_base_offset_alignment=alignment, flags=flags)
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:

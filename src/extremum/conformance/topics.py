@@ -206,7 +206,6 @@ def _negative_axis(s: Subject) -> Iterator[Question]:
 # Axes mean the same whatever the elements are.
 @_topic(lambda s: s.kind == "reduction" and s.dtype.name in ("float32", "int64"))
 def _axes(s: Subject) -> Iterator[Question]:
-    """List axes, in sequence and not; list none."""
     says = "reduced along the axes that are listed"
     for title, axes in {"first_two": (0, 1), "outer": (0, 2), "not_in_sequence": (2, 0), "all": (0, 1, 2)}.items():
         for keepdims in (0, 1):
@@ -260,7 +259,6 @@ def _last_index(s: Subject) -> Iterator[Question]:
 
 @_topic(lambda s: s.kind == "top")
 def _count(s: Subject) -> Iterator[Question]:
-    """Take 1, some and all elements along each axis, and none; take few and many of a long row with ties."""
     for axis, size in enumerate((3, 4, 5)):
         yield from (s.ask(f"{k}_axis_{axis}", s.distinct(3, 4, 5), axis=axis, k=k, says=s.says) for k in (1, 2, size))
     yield s.ask("0", s.distinct(3, 4), k=0, leaves_open="whether k may be 0")
@@ -323,9 +321,7 @@ def _operands(s: Subject) -> Iterator[Question]:
 # The place of a node has nothing to do with its element type.
 @_topic(lambda s: s.dtype.name == "float32")
 def _placement(s: Subject) -> Iterator[Question]:
-    """Place a node at symbolic dimensions, in a subgraph and in a model-local function."""
-    x = s.distinct(3, 4)
-    inputs = (x, np.array(np.flip(x))) if s.elementwise else (x,)
+    inputs = s.pair("two", 3, 4).inputs if s.elementwise else [s.distinct(3, 4)]
     attributes: dict[str, Any] = {} if s.elementwise else {"axis": 1} | ({"keepdims": 0} if s.has("keepdims") else {})
     for placement in (Placement.SYMBOLIC, Placement.SUBGRAPH, Placement.FUNCTION):
         says = "a node means the same wherever it stands"
@@ -383,7 +379,6 @@ def _denormals(s: Subject) -> Iterator[Question]:
 
 @_topic(lambda s: s.floating)
 def _nan(s: Subject) -> Iterator[Question]:
-    """Put NaN first, in the middle, last, everywhere and with other payloads, along rows and columns."""
     numbers = s.array([1, 2, 3, 4, 5])
     rows = {"first": [np.nan, 7, 2, 5, 1], "middle": [2, 7, np.nan, 5, 1], "last": [2, 7, 1, 5, np.nan]}
     rows |= {"all": [np.nan] * 5, "with_infinities": [np.inf, 2, np.nan, -np.inf, np.inf], "payload": [1, 2, 3, 4, 5]}
