@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import click
 
-from extremum import __version__
+from extremum import __version__, runtimes
 from extremum.check import RULES, AskedRuntime, Finding, Report, Severity, find, matching
 from extremum.check import check as look
 from extremum.cli import options
@@ -85,7 +85,7 @@ _LEVELS = click.Choice(list(map(str, FeatureLevel)))
     "--for",
     "name",
     metavar="RUNTIME",
-    shell_complete=options.complete(options.known_runtimes),
+    shell_complete=options.complete(runtimes.known),
     help="Run each node on this runtime, such as tract.",
 )
 @options.adapter_option

@@ -15,7 +15,7 @@ from rich.progress import MofNCompleteColumn
 
 from extremum import runtimes, spec
 from extremum.cli.new_files import require_free
-from extremum.cli.options import PATH, Group, adapter_option, complete, json_option, known_runtimes
+from extremum.cli.options import PATH, Group, adapter_option, complete, json_option
 from extremum.cli.terminal import progress, write
 from extremum.conformance import Answers, Case, Outcome, Selection, card, cases, export, run
 from extremum.conformance.card import draw, record, recorded, summarised
@@ -35,7 +35,7 @@ _FILTERS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("--case", "names", "the case of this name", {"metavar": "NAME"}),
 )
 # What completes the name of a runtime.
-_COMPLETED: dict[str, Any] = {"shell_complete": complete(known_runtimes)}
+_COMPLETED: dict[str, Any] = {"shell_complete": complete(runtimes.known)}
 
 
 def _case_options(command: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from extremum import runtimes
 from extremum.cli import options
 from extremum.cli.new_files import require_absent, require_folder, require_free, write_new
 from extremum.cli.terminal import document, show_error, write
@@ -29,7 +30,7 @@ _LEVELS = [f"directml-{level}" for level in FeatureLevel]
     "--for",
     "target",
     metavar="TARGET",
-    shell_complete=options.complete(lambda: (*options.known_runtimes(), *_LEVELS)),
+    shell_complete=options.complete(lambda: (*runtimes.known(), *_LEVELS)),
     help="A runtime, or a feature level such as directml-4_1 [default: onnxruntime].",
 )
 @options.adapter_option
@@ -96,13 +97,12 @@ def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dic
         require_free(out)
         return dict.fromkeys(models, out)
     require_folder(out, "but several models need a folder", "name a folder with -o")
-    places = {model: out / below for model, below in models.items()}
     owners: dict[Path, Path] = {}
-    for model, place in places.items():
-        if (other := owners.setdefault(place, model)) is not model:
-            raise ArgumentError(f"'{other}' and '{model}' both go to '{place}'", remedy="fix one at a time")
-        require_absent(place, "choose another folder, or move that file")
-    return places
+    for model, below in models.items():
+        if (other := owners.setdefault(out / below, model)) is not model:
+            raise ArgumentError(f"'{other}' and '{model}' both go to '{out / below}'", remedy="fix one at a time")
+        require_absent(out / below, "choose another folder, or move that file")
+    return {model: place for place, model in owners.items()}
 
 
 def _write(fixed: Fixed, source: Path, out: Path) -> None:

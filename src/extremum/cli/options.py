@@ -94,13 +94,6 @@ def complete(
     return completions
 
 
-def known_runtimes() -> Iterable[str]:
-    """Return the names of all runtimes; their package is imported only when a command or a shell asks."""
-    from extremum.runtimes import known
-
-    return known()
-
-
 def complete_codes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the last of several codes of rules with commas between them."""
     from extremum.check import RULES
