@@ -19,13 +19,11 @@ from extremum.spec import OPERATORS, Family, OperatorVersion
 from extremum.tensors import Dimension, Shape, TensorType, differ, shape_text
 from extremum.validate import Attributes
 
-_SMALLEST = (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST)
-
 
 def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
     """Return the core operation of a version; `index` is for one that leaves the type of indices open."""
     axes = validate.axes(schema, values, rank)
-    order = Order.MIN if schema.family in _SMALLEST else Order.MAX
+    order = Order.MIN if schema.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST) else Order.MAX
     # DirectML has no such attribute and keeps the rank.
     keepdims = values.get("keepdims", 1) == 1
     match schema.family:

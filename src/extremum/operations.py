@@ -86,13 +86,11 @@ class Extremum:
 class Reduce:
     """The extremum itself over a set of axes in any sequence, with the bits of the first or last of equals."""
 
-    # No axis leaves every element as it is.
     order: Order
-    axes: tuple[int, ...]
+    axes: tuple[int, ...]  # none leaves every element as it is
     keepdims: bool
     tie: Tie
-    # Whether a reduction of no element gives what every element beats, rather than an error.
-    identity: bool = False
+    identity: bool = False  # whether a reduction of no element gives what every element beats, rather than an error
 
     def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the elements; ``out``, if given, receives them and is returned."""
@@ -129,8 +127,7 @@ class TopK:
     order: Order
     axis: int
     k: int
-    # Whether the best come first, rather than in any sequence.
-    sorted: bool
+    sorted: bool  # whether the best come first, rather than in any sequence
 
     def __call__(
         self, x: NDArray[Any], out: tuple[NDArray[Any], NDArray[Any]] | None = None

@@ -61,8 +61,7 @@ class Parameter:
     name: str
     # Inputs and outputs with the same types as the schema's `types` share one element type in a node.
     types: tuple[str, ...]
-    # More than 1 for a variadic input, of which at least one is needed.
-    maximum: int = 1
+    maximum: int = 1  # more than 1 for a variadic input, of which at least one is needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +69,10 @@ class Attribute:
     """One attribute, named as the document spells it."""
 
     name: str
-    # The value of an attribute that a node leaves out; None if the document states no default.
-    default: int | None
+    default: int | None  # the value of an attribute that a node leaves out; None if the document states no default
     range: AttributeRange
     required: bool = False
-    # Whether the value is a list of integers, rather than one.
-    is_list: bool = False
+    is_list: bool = False  # whether the value is a list of integers, rather than one
     # The further input that holds its value, which may be left out unless the attribute is required.
     input: Parameter | None = None
 
@@ -86,21 +83,15 @@ class OperatorVersion:
 
     domain: str
     name: str
-    # The first opset, or feature level, of this schema.
-    since: int
+    since: int  # the first opset, or feature level, of this schema
     family: Family
-    # The input may be variadic, and attributes may come as further ones.
-    input: Parameter
+    input: Parameter  # the input may be variadic, and attributes may come as further ones
     outputs: tuple[Parameter, ...]
     attributes: tuple[Attribute, ...] = ()
-    # Whether several inputs are broadcast, rather than of one shape.
-    broadcasts: bool = False
-    # Whether the input is seen as 2-D, split at the axis.
-    coerced: bool = False
-    # Whether no axis means all of them, unless `noop_with_empty_axes` says otherwise.
-    every_axis: bool = False
-    # Whether a reduction of no element gives the identity of its order.
-    identity: bool = False
+    broadcasts: bool = False  # whether several inputs are broadcast, rather than of one shape
+    coerced: bool = False  # whether the input is seen as 2-D, split at the axis
+    every_axis: bool = False  # whether no axis means all of them, unless `noop_with_empty_axes` says otherwise
+    identity: bool = False  # whether a reduction of no element gives the identity of its order
     # The smallest and the largest rank accepted; the largest is None where there is no limit.
     ranks: tuple[int, int | None] = (0, None)
 

@@ -39,16 +39,13 @@ class Kind:
     """Cases that differ alike, as JSON holds them: a list is a text, so that a recorded run can be read."""
 
     outcome: str
-    # Empty where the runtime refuses most cases; the titles too.
-    topic: str
+    topic: str  # empty where the runtime refuses most cases; the titles too
     specified: bool
     cases: int
-    # Versions such as ArgMax-13, and the element types of each.
-    where: Mapping[str, str]
+    where: Mapping[str, str]  # versions such as ArgMax-13, and the element types of each
     titles: str
-    # Name of the smallest case, and what the runtime answered.
-    example: str
-    detail: str
+    example: str  # name of the smallest case
+    detail: str  # what the runtime answered to it
 
     @property
     def section(self) -> int:

@@ -56,14 +56,11 @@ class Question(Asked):
     The attributes are those of the node, or inputs where its version takes them as inputs.
     """
 
-    # A few words with underscores, unique within the topic, version and element type.
-    title: str
-    # What the specification says, in a few words.
-    says: str = ""
+    title: str  # a few words with underscores, unique within the topic, version and element type
+    says: str = ""  # what the specification says, in a few words
     # What the specification leaves open, so that runtimes may rightly differ; empty where it says everything.
     leaves_open: str = ""
-    # Whether the node breaks a rule of its version, so that there is no answer.
-    refused: bool = False
+    refused: bool = False  # whether the node breaks a rule of its version, so that there is no answer
     placement: Placement = Placement.GRAPH
 
 
