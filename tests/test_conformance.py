@@ -52,9 +52,9 @@ def by_backend(row, given, inputs, _):
 def test_accepted(row):
     rng = np.random.default_rng([row.since, *row.name.encode()])
     elements = [element for version, element in ACCEPTED if version is row]
-    for number, element in [(number, element) for number in range(6) for element in elements]:
+    for number, element in [(number, element) for number in range(4) for element in elements]:
         # The ways through a model of its own take long.
-        ways = [by_backend, run_node, by_directml] if number < 2 else [by_backend]
+        ways = [by_backend] if number else [by_backend, run_node, by_directml]
         if element.name in ("bool", "bfloat16", "float64"):
             ways = ways[:2]
         given, inputs = question(row, rng, element.dtype)

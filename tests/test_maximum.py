@@ -71,18 +71,16 @@ def test_nan_in_parts_of_long_lines(order, where, dtype, nan_policy):
     def fold(elements):
         return (np.maximum if order is Order.MAX else np.fmin).reduce(elements.astype(np.float64))
 
-    for name in _native.instruction_sets():
-        with kernels(name):
-            for count in (1, 2, 3, 9):
-                chosen = operands[:count, 1:]
+    one = operands[3, 0] if where == "the beginning" else dtype.type(7)
+    for count in (1, 2, 3, 9):
+        chosen = operands[:count, 1:]
+        for together in (chosen, [one, *chosen]):
+            expected = fold(np.stack([np.broadcast_to(each, LINE - 1) for each in together]))
+            for name in _native.instruction_sets():
                 out = np.empty(LINE, dtype)[1:]
-                FUNCTIONS[order](*chosen, out=out, nan_policy=nan_policy)
-                assert np.array_equal(out.astype(np.float64), fold(chosen), equal_nan=True)
-                one = operands[3, 0] if where == "the beginning" else dtype.type(7)
-                FUNCTIONS[order](one, *chosen, out=out, nan_policy=nan_policy)
-                assert np.array_equal(
-                    out.astype(np.float64), fold(np.stack([np.broadcast_to(one, LINE - 1), *chosen])), equal_nan=True
-                )
+                with kernels(name):
+                    FUNCTIONS[order](*together, out=out, nan_policy=nan_policy)
+                assert np.array_equal(out.astype(np.float64), expected, equal_nan=True)
 
 
 @pytest.mark.parametrize(

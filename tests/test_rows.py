@@ -37,7 +37,7 @@ def check(x, axis, where=None, policy="propagate"):
     assert_extremes(x, (axis,), where, policy, twins.find, EVERY_SET)
 
 
-@pytest.mark.parametrize("columns", sometimes([2, 3, 7, 8, 15, 16, 17, 33, 65, 127], [2, 8, 15, 33, 127]))
+@pytest.mark.parametrize("columns", sometimes([2, 3, 7, 8, 15, 16, 17, 33, 65, 127], [2, 15, 33]))
 @pytest.mark.parametrize("dtype", TYPES)
 def test_blocks_of_few_columns(dtype, columns):
     rng = np.random.default_rng(columns)
@@ -72,7 +72,7 @@ def test_many_rows(dtype, length):
         check(each, 1)
 
 
-@pytest.mark.parametrize("step", sometimes([2, 3, 4, 5], [2, 3, 5]))
+@pytest.mark.parametrize("step", sometimes([2, 3, 4, 5], [2, 5]))
 @pytest.mark.parametrize("dtype", TYPES)
 def test_rows_with_gaps(dtype, step):
     """What lies in the gaps would win often, and nothing lies behind the last element."""
