@@ -17,7 +17,7 @@ with required_by("extremum.cubed"):
     from cubed.core import reduction
 
 from extremum.interop import Operand
-from extremum.partials import Pieces
+from extremum.partials import Pieces, places
 from extremum.reductions import ENDS, Reduction, flag, index_type
 from extremum.signatures import ArgKeywords, Axes, like
 
@@ -98,14 +98,9 @@ def _part(block: Any, *, pieces: Pieces, sizes: tuple[int, ...], block_id: tuple
 
 
 def _merge(several: Any, *, pieces: Pieces, **_: Any) -> dict[str, Any]:
-    lengths = [several["i"].shape[axis] for axis in pieces.axes]
-    parts = []
-    for place in np.ndindex(*lengths):
-        at = [slice(None)] * several["i"].ndim
-        for axis, number in zip(pieces.axes, place, strict=True):
-            at[axis] = slice(number, number + 1)
-        parts.append(((several["v"][tuple(at)], several["i"][tuple(at)]),))
-    ((values, indices),) = pieces.merge(parts)
+    shape = several["i"].shape
+    sizes = [1 if axis in pieces.axes else length for axis, length in enumerate(shape)]
+    ((values, indices),) = pieces.merge([((several["v"][at], several["i"][at]),) for at in places(shape, sizes)])
     return {"i": indices, "v": values}
 
 

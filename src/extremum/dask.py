@@ -338,10 +338,7 @@ _before = 1
 
 
 def _most() -> int | None:
-    """Return how many processors the task that asks may use; None where it is in the caller's own thread.
-
-    Schedulers run their tasks in others, or in processes of theirs.
-    """
+    """Return how many processors the task that asks may use; None, for all, in the caller's own thread."""
     is_own = threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
     return None if is_own else 1
 

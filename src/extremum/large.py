@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import itertools
 import math
 import mmap
 import os
@@ -43,10 +42,8 @@ from extremum.errors import (
 from extremum.graph.load import open_file, require_no_folder
 from extremum.graph.types import declared_inputs
 from extremum.interop import Operand
-from extremum.partials import Pieces, TopK
+from extremum.partials import Pieces, Place, TopK, places
 from extremum.reductions import ENDS, Reduction, Selection, ones
-
-Place = tuple[slice, ...]
 
 Put = Callable[[Place, NDArray[Any]], None]
 """Writes a piece of an array at its place."""
@@ -302,35 +299,40 @@ def _write_netcdf(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labe
     if dtype.name not in _NETCDF_TYPES:
         raise ArgumentError(f"NetCDF does not store elements of type {dtype}", remedy="write a .npy or .zarr file")
 
-    def attempt(step: Callable[[], Any], lock: AbstractContextManager[Any] = NETCDF4_PYTHON_LOCK) -> Any:
+    @contextlib.contextmanager
+    def attempt(lock: AbstractContextManager[Any] = NETCDF4_PYTHON_LOCK) -> Iterator[None]:
         # One thread at a time may enter the library, and another thread reads ahead.
         try:
             with lock:
-                return step()
+                yield
         except RuntimeError as error:
             # Of a full disk the library says only that it failed.
             raise OSError(errno.EIO, f"it could not be written: {first_line(error)}", str(path)) from None
 
-    def variable() -> Any:
-        for name, length in zip(labels.dims, shape, strict=True):
-            if name not in whole.dimensions:
-                whole.createDimension(name, length)
-        # A dimension of length 0 can grow, and a variable that can grow is in chunks.
-        contiguous = math.prod(shape) > 0
-        array = whole.createVariable(labels.name, dtype, labels.dims, fill_value=False, contiguous=contiguous)
-        array.setncatts(dict(labels.attrs))
-        array.set_auto_maskandscale(False)
-        return array
-
     # xarray takes the lock itself.
-    coords = xr.Dataset(coords=dict(labels.coords))
-    attempt(lambda: coords.to_netcdf(str(path), engine="netcdf4"), contextlib.nullcontext())
-    whole = attempt(lambda: netCDF4.Dataset(str(path), "a"))
+    with attempt(contextlib.nullcontext()):
+        xr.Dataset(coords=dict(labels.coords)).to_netcdf(str(path), engine="netcdf4")
+    with attempt():
+        whole = netCDF4.Dataset(str(path), "a")
     try:
-        array = attempt(variable)
-        yield lambda place, block: attempt(lambda: array.__setitem__(place or ..., block))
+        with attempt():
+            for name, length in zip(labels.dims, shape, strict=True):
+                if name not in whole.dimensions:
+                    whole.createDimension(name, length)
+            # A dimension of length 0 can grow, and a variable that can grow is in chunks.
+            contiguous = math.prod(shape) > 0
+            array = whole.createVariable(labels.name, dtype, labels.dims, fill_value=False, contiguous=contiguous)
+            array.setncatts(dict(labels.attrs))
+            array.set_auto_maskandscale(False)
+
+        def put(place: Place, block: NDArray[Any]) -> None:
+            with attempt():
+                array[place or ...] = block
+
+        yield put
     finally:
-        attempt(whole.close)
+        with attempt():
+            whole.close()
 
 
 ENOUGH = 64 << 20
@@ -396,13 +398,6 @@ def lengths(
             fitting, too_many = (middle, too_many) if cost(sizes) <= budget else (fitting, middle)
         sizes[axis] = min(shape[axis], fitting * smallest[axis])
     return tuple(sizes)
-
-
-def places(shape: Sequence[int], sizes: Sequence[int]) -> Iterator[Place]:
-    """Yield the places of pieces of these lengths, in row-major order."""
-    starts = (range(0, length, size or 1) if length else (0,) for length, size in zip(shape, sizes, strict=True))
-    for start in itertools.product(*starts):
-        yield tuple(slice(at, min(at + size, length)) for at, size, length in zip(start, sizes, shape, strict=True))
 
 
 _WITHIN = 8

@@ -8,9 +8,10 @@ or where parts come in the order of their indices.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +24,8 @@ from extremum.errors import ExtremumError
 from extremum.interop import Operand
 from extremum.reductions import Index, Ints, Reduction, Selection, nan, require_fit, values_then_indices
 from extremum.signatures import ValuesIndices
+
+Place = tuple[slice, ...]
 
 Part = tuple[tuple[NDArray[Any], NDArray[Any] | None], ...]
 """For each end of the order the elements and their indices, -1 where none takes part; reduced axes have length 1.
@@ -56,7 +59,7 @@ class Pieces:
 
     @classmethod
     def plan(
-        cls, call: Reduction, shape: Ints, dtype: np.dtype[Any], *, values: bool, index: Index, default: Any
+        cls, call: Reduction, shape: Ints, dtype: np.dtype[Any], values: bool, index: Index, default: Any
     ) -> Pieces:
         """Return a call whose arguments are known to be right; others are refused, before any piece is read."""
         # One element, or none where there is none: what is refused of it is refused in the words of any call.
@@ -264,6 +267,13 @@ class TopK(Pieces):
         assert indices is not None
         kept = tuple(at for axis, at in zip(self.result_axes, origin, strict=True) if axis not in (None, *self.axes))
         return tuple(self.selection.finish(self._whole_of(part), ValuesIndices(values, indices), kept))
+
+
+def places(shape: Sequence[int], sizes: Sequence[int]) -> Iterator[Place]:
+    """Yield the places of pieces of these lengths, in row-major order."""
+    starts = (range(0, length, size or 1) if length else (0,) for length, size in zip(shape, sizes, strict=True))
+    for start in itertools.product(*starts):
+        yield tuple(slice(at, min(at + size, length)) for at, size, length in zip(start, sizes, shape, strict=True))
 
 
 def _of_the_whole(error: ExtremumError, shape: Sequence[float], dtype: np.dtype[Any]) -> ExtremumError:

@@ -8,7 +8,6 @@ a table of one row of Polars or PyArrow.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ import extremum as ex
 from extremum import elementwise, reductions
 from extremum.errors import ArgumentError, ElementTypeError, within
 from extremum.interop import Operand, Table, as_operand, column, common_library, is_table, split_table
-from extremum.reductions import operand_of, write_out
+from extremum.reductions import Reduction, operand_of, write_out
 from extremum.signatures import NanPolicy
 
 __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax"]
@@ -32,10 +31,10 @@ def _over_axes(name: str) -> Callable[..., Any]:
         table = _split(name, x)
         if name != "hardmax":
             options["keepdims"] = keepdims
-        if not table.by_column or not _is_first(axis):
+        # A wrong axis is refused before columns are.
+        getattr(ex, name)(np.zeros((1, 1)), axis)
+        if not table.by_column or Reduction(name, (), axis).axes(2) != (0,):
             options |= {} if out is None else {"out": out}
-            # A wrong axis is refused before columns are.
-            getattr(ex, name)(np.zeros((1, 1)), axis)
             return getattr(ex, name)(operand_of(name, x), axis, where=where, **options)
         if name != "hardmax":
             # A column of one element, so that it keeps its type.
@@ -83,15 +82,6 @@ def _elementwise(name: str) -> Callable[..., Any]:
 
 
 maximum, minimum = map(_elementwise, ("maximum", "minimum"))
-
-
-def _is_first(axis: Any) -> bool:
-    """Whether axis 0 alone is meant; what is no axis is refused elsewhere."""
-    several = axis if isinstance(axis, tuple) else (axis,)
-    try:
-        return [operator.index(each) for each in several if not isinstance(each, bool)] in ([0], [-2])
-    except TypeError:
-        return False
 
 
 def _split(function: str, x: Any) -> Table:
