@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from extremum import _native
 from extremum.errors import ArgumentError, SpecError, required_by, within
-from extremum.tensors import element_of
+from extremum.tensors import TensorType, element_of
 
 # This extra brings onnx too.
 with required_by("extremum.onnxruntime", beside="onnxruntime"):
@@ -229,13 +229,9 @@ def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVers
         if site.schema is None:
             continue
         with within(site.where):
-            attributes = site.attribute_values
-            for name in (each.name for each in site.node.attribute if each.name not in site.attributes):
-                # Its value comes with the call of the function: any will do, but the version has to have the attribute.
-                attribute = site.schema.attribute(name)
-                if attribute is None or attribute.default is not None:
-                    attributes[name] = attribute and attribute.default
-            nodes_of.resolve(site.schema, attributes, site.names, site.inputs)
+            # The version has to have every attribute, also one whose value comes with the call of the function.
+            strange = {each.name: None for each in site.node.attribute if site.schema.attribute(each.name) is None}
+            nodes_of.resolve(site.schema, strange | site.attribute_values, site.names, site.inputs)
         if selection == "unsupported":
             # The import raises if onnxruntime is missing or too old.
             import_module("extremum.onnxruntime.library")
@@ -299,14 +295,8 @@ def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], converted: Col
             holders.add(key(function))
     if not holders:
         return model
-    elements = {
-        (site.path, name): site.types[name].element
-        for site in sites
-        if site.is_call and key(site.node) in holders
-        for name in site.node.output
-        if name in site.types
-    }
-    _declare(model.graph, "graph", elements)
+    calls = {site.path: site.types for site in sites if site.is_call and key(site.node) in holders}
+    _declare(model.graph, "graph", calls)
     inner = {name for function in model.functions for name in _calls(function) if name in holders}
     if inner:
         for function in model.functions:
@@ -322,14 +312,14 @@ def _calls(function: onnx.FunctionProto) -> Iterator[Key]:
     return (key(node) for _, node in nodes_of.with_paths(function.node, ""))
 
 
-def _declare(graph: onnx.GraphProto, prefix: str, elements: dict[tuple[str, str], str | None]) -> None:
+def _declare(graph: onnx.GraphProto, prefix: str, calls: Mapping[str, Mapping[str, TensorType]]) -> None:
     """Declare the outputs of calls in a graph and its subgraphs, without shapes."""
     known = {each.name for each in (*graph.input, *graph.output, *graph.value_info)}
     for index, node in enumerate(graph.node):
         for name, inner in nodes_of.subgraphs(node):
-            _declare(inner, nodes_of.path(prefix, index, name), elements)
+            _declare(inner, nodes_of.path(prefix, index, name), calls)
+        types = calls.get(nodes_of.path(prefix, index), {})
         for name in node.output:
-            element = elements.get((nodes_of.path(prefix, index), name))
-            if element is not None and name not in known:
+            if name in types and name not in known and (element := types[name].element):
                 number = element_of(element).onnx_number
                 graph.value_info.append(onnx.helper.make_tensor_value_info(name, number, None))
