@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from copy import deepcopy
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +19,7 @@ class Runtime:
 
     def load(self, model):
         def run(feeds):
-            answer = self.answer(model, *feeds.values())
+            answer = self.answer(deepcopy(model), *feeds.values())
             return answer if isinstance(answer, list) else [answer]
 
         return run

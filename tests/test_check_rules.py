@@ -89,7 +89,7 @@ def test_every_rule_has_an_expected_finding_and_codes_are_in_order():
 
 
 @pytest.mark.parametrize("code", FINDINGS)
-def test_a_rule_finds_its_example_and_nothing_in_what_to_write_instead(code):
+def test_a_rule_finds_its_example_and_nothing_in_what_to_write_instead(code, in_process):
     rule = find(code)
     (found,) = findings(rule.example, code)
     shown = found.given if code in ("EX101", "EX106", "EX107", "EX108") else None

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,8 @@ from extremum.graph.load import external, load
 from extremum.graph.sites import Site, sites
 from extremum.graph.types import declared_inputs, require_array
 from extremum.printable import printable
-from extremum.runtimes import Feeds, Runtime, shown
-from extremum.runtimes.runtime import Subprocess, ended
+from extremum.runtimes import Feeds, Run, shown
+from extremum.runtimes.runtime import Load, Subprocess, ended
 from extremum.spec import OPERATORS, Family, OperatorVersion
 from extremum.tensors import TensorType
 
@@ -193,8 +194,7 @@ def _require_same_meaning(before: Site, site: Site) -> None:
 
 def _change(before: Site, site: Site, names: Collection[str], target: Target, code: str) -> Change:
     """Return the change of a node with a finding: ``before`` in the original, ``site`` at a later opset, if any."""
-    opset = site.opsets[""]
-    taker = _taker(before)
+    opset, taker = site.opsets[""], _taker(before)
     if taker is not None and opset < taker.since:
         (error,) = refusals(before.outputs)
         remedy = f"allow opset {taker.since} with raise_opset, if the whole model may be raised"
@@ -306,11 +306,10 @@ class Fixed:
         """Return one line that says whether the model was modified."""
         if self.refusals:
             return f"not modified: {_count(self.refusals)} cannot be rewritten for {self.target}"
-        differs = f"answers {_count(self.differences)} differently"
         text, joint = f"not modified: {self.target} takes every node", "but"
         if self.changes:
             text, joint = f"{_count(self.changes)} rewritten for {self.target}", "which"
-        return f"{text}, {joint} {differs}" if self.differences else text
+        return f"{text}, {joint} answers {_count(self.differences)} differently" if self.differences else text
 
 
 def _count(nodes: Sequence[object]) -> str:
@@ -395,36 +394,36 @@ class Target:
     differs: str | None
     # What these rules ask.
     targets: Targets
-    # What loads a whole model; without one :mod:`extremum.directml` runs the operators that DirectML has.
-    runtime: Runtime | None = None
+    load: Load
+    # Whether it runs whole models; DirectML has the operators of this package alone.
+    whole: bool = True
 
-    def run(self, body: list[onnx.NodeProto], opset: int, inputs: Feeds, outputs: Feeds) -> Sequence[Any]:
-        """Run nodes whose outputs have the types of some arrays."""
-        if self.runtime is not None:
-            return self.runtime.load(model_of(body, opset, inputs, outputs))(inputs)
-        values: dict[str, NDArray[Any]] = dict(inputs)
-        for node in body:
-            schema = nodes.version(node, {"": opset})
+
+def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
+    """Return what runs the nodes of a model by DirectML's operators, and here those that DirectML has not."""
+
+    def run(inputs: Feeds) -> list[NDArray[Any]]:
+        values, opsets = dict(inputs), nodes.opsets(model.opset_import)
+        for node in model.graph.node:
+            schema = nodes.version(node, opsets)
             operands = {name: values[name] for name in nodes.operand_names(node, schema)}
-            answers = backend.run_node(node, operands, opset_version=opset)
-            # No rewrite puts a TopK where DirectML would have to take it.
-            if schema is not None and schema.family is not Family.TOP:
-                answers = (self._dispatch(schema, node, operands, np.empty_like(answers[0], order="C")),)
+            answers = backend.run_node(node, operands, opset_version=opsets[""])
             values.update(zip(node.output, answers, strict=True))
-        return [values[name] for name in outputs]
+            # No rewrite puts a TopK where DirectML would have to take it.
+            if schema is None or schema.family is Family.TOP:
+                continue
+            name, result = node.output[0], np.empty_like(answers[0], order="C")
+            types = nodes.operand_types(schema, list(operands.values()))
+            attributes = validate.attributes(schema, nodes.attributes_of(node, {}), types)
+            tensors = {each: np.ravel(x) for each, x in {**operands, name: result}.items()}
+            named = list(zip(operands, types, strict=True))[: schema.input.maximum]
+            for step in steps(schema, attributes, named, [(name, TensorType.of(result))], level):
+                operator = create_operator(step.desc, feature_level=level)
+                operator.dispatch(inputs=[tensors[each] for each in step.inputs], outputs=[tensors[step.output]])
+            values[name] = result
+        return [values[each.name] for each in model.graph.output]
 
-    def _dispatch(self, schema: OperatorVersion, node: onnx.NodeProto, inputs: Feeds, result: Any) -> Any:
-        """Compute the output of a node by DirectML's operators, and return it."""
-        level = self.targets.feature_level
-        assert level is not None
-        types = nodes.operand_types(schema, list(inputs.values()))
-        attributes = validate.attributes(schema, nodes.attributes_of(node, {}), types)
-        named, outputs = list(zip(inputs, types, strict=True)), [(node.output[0], TensorType.of(result))]
-        tensors = {name: np.ravel(array) for name, array in {**inputs, node.output[0]: result}.items()}
-        for step in steps(schema, attributes, named[: schema.input.maximum], outputs, level):
-            operator = create_operator(step.desc, feature_level=level)
-            operator.dispatch(inputs=[tensors[name] for name in step.inputs], outputs=[tensors[step.output]])
-        return result
+    return run
 
 
 @contextmanager
@@ -433,12 +432,12 @@ def opened(text: str) -> Iterator[Target]:
     levels = {f"directml-{level}": level for level in FeatureLevel}
     if text == "onnxruntime":
         runtime = runtimes.find(text)
-        yield Target(shown(runtime), "EX101", "EX108", Targets(runtime=runtime), runtime)
-    elif text in levels:
-        yield Target(f"DirectML {levels[text]}", "EX102", None, Targets(feature_level=levels[text]))
+        yield Target(shown(runtime), "EX101", "EX108", Targets(runtime=runtime), runtime.load)
+    elif (level := levels.get(text)) is not None:
+        yield Target(f"DirectML {level}", "EX102", None, Targets(feature_level=level), partial(_directml, level), False)
     elif text.partition(":")[0] in runtimes.known():
         with Subprocess(text) as process:
-            yield Target(shown(process), "EX106", "EX107", Targets(asked=AskedRuntime(process)), process)
+            yield Target(shown(process), "EX106", "EX107", Targets(asked=AskedRuntime(process)), process.load)
     else:
         known = ", ".join((*runtimes.known(), *levels))
         raise ArgumentError(f"there is no target {text!r}", remedy=f"the targets are {known}")
@@ -463,11 +462,14 @@ def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
     """Compare the answers of a node here with those of its replacement in the target."""
     # Attributes that the call of a function gives have their defaults.
     node, *body = (nodes.resolve_references(each, {}) for each in (site.node, *change.after))
+    run = None
     for inputs in samples(site):
         try:
             expected = expected_outputs(node, inputs, site.opsets[""])
+            # All samples have the same types.
+            run = run or target.load(model_of(body, opset, inputs, dict(zip(node.output, expected, strict=True))))
             with np.errstate(all="ignore"):
-                answers = target.run(body, opset, inputs, dict(zip(node.output, expected, strict=True)))
+                answers = run(inputs)
         except Exception as error:
             # A target may raise anything.
             reason = f"{target.name} does not run the replacement of {change.operator}"
@@ -480,9 +482,9 @@ def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
 def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Target, *, differs: bool) -> list[str]:
     """Load the fixed model in the target and compare both; ``differs`` if the target answers some nodes differently."""
     run = None
-    if target.runtime is not None:
+    if target.whole:
         try:
-            run = target.runtime.load(fixed)
+            run = target.load(fixed)
         except Exception as error:
             refusal = ModelError(f"{target.name} does not load the fixed model", given=first_line(error))
             # The model may need a library of another package.

@@ -113,7 +113,8 @@ def find(name: str) -> Runtime:
     'onnx.reference'
     """
     group = name.partition(":")[0]
-    if group not in known():
+    # To look for adapters of other packages takes longer than to check a model.
+    if group not in ADAPTERS and group not in known():
         raise ArgumentError(f"there is no runtime {name!r}", remedy=f"the runtimes are {', '.join(known())}")
     try:
         found = {each.name: each for each in _open(group)}
