@@ -252,7 +252,9 @@ class Entry:
 
     def subgraphs(self, around: onnx.GraphProto) -> Iterator[tuple[Body, onnx.GraphProto]]:
         """Yield the graphs it holds, each with what inference gave of it in the graph around."""
-        given = {} if self.position is None else dict(nodes.subgraphs(around.node[self.position]))
+        given = dict[str, onnx.GraphProto]()
+        if self.graphs and self.position is not None:
+            given.update(nodes.subgraphs(around.node[self.position]))
         for name, body in self.graphs:
             yield body, given.get(name, body.graph)
 
