@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
 from functools import cached_property, partial
-from itertools import accumulate, chain, repeat
+from itertools import accumulate
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -926,17 +926,19 @@ def steps(
     operation = meaning.operation(schema, values, first.rank or 0)
     if isinstance(operation, ArgReduce | OneHot | TopK) or (isinstance(operation, Reduce) and operation.axes):
         desc = _reduction(row, operation, first, feature_level)
-        return (_step(desc, (source,), tuple(each for each, _ in outputs), feature_level),)
+        required = _required(feature_level, partial(accept, desc))
+        return (Step(desc, (source,), tuple(each for each, _ in outputs), required),)
     structure = ElementWiseMaxOperatorDesc if operation.order is Order.MAX else ElementWiseMinOperatorDesc
     sizes, _ = _padded(structure.operator, result, feature_level)
     packed = TensorDesc(_data_type(result), sizes)
     # One input, also one that is reduced over no axis, is the maximum of it and itself. From the second step on, the
     # output takes in one operand each.
-    lefts = chain([(source, _broadcast(first, sizes))], repeat((name, packed)))
-    return tuple(
-        _step(structure(left, _broadcast(tensor, sizes), packed), (bound, operand), (name,), feature_level)
-        for (bound, left), (operand, tensor) in zip(lefts, inputs[1:] or inputs, strict=False)
-    )
+    bound, left, found = source, _broadcast(first, sizes), list[Step]()
+    for operand, tensor in inputs[1:] or inputs:
+        desc = structure(left, _broadcast(tensor, sizes), packed)
+        found.append(Step(desc, (bound, operand), (name,), _required(feature_level, partial(accept, desc))))
+        bound, left = name, packed
+    return tuple(found)
 
 
 def _reduction(
@@ -1005,10 +1007,6 @@ def _data_type(tensor: TensorType) -> TensorDataType:
     if element.name.upper() not in TensorDataType.__members__:
         raise ElementTypeError(f"DirectML has no tensors of {element.name}", remedy="put a Cast to float before it")
     return TensorDataType[element.name.upper()]
-
-
-def _step(desc: OperatorDesc, inputs: tuple[str, ...], outputs: tuple[str, ...], feature_level: FeatureLevel) -> Step:
-    return Step(desc, inputs, outputs, _required(feature_level, partial(accept, desc)))
 
 
 def _required(feature_level: FeatureLevel, accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:

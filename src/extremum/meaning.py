@@ -71,7 +71,6 @@ def outputs(schema: OperatorVersion, values: Attributes, types: Sequence[TensorT
 def _reduced(schema: OperatorVersion, values: Attributes, shape: Shape | None) -> Shape | None:
     if shape is None:
         return None
-    # DirectML has no such attribute and keeps the rank.
     keepdims = values.get("keepdims", 1)
     if validate.UNKNOWN in values.values():
         return tuple(1 if size == 1 else None for size in shape) if keepdims else None

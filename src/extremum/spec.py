@@ -59,8 +59,7 @@ class Parameter:
     """One input or output, named as the document spells it."""
 
     name: str
-    # Inputs and outputs with the same types as the schema's `types` share one element type in a node.
-    types: tuple[str, ...]
+    types: tuple[str, ...]  # inputs and outputs with the schema's `types` share one element type in a node
     maximum: int = 1  # more than 1 for a variadic input, of which at least one is needed
 
 
@@ -73,8 +72,7 @@ class Attribute:
     range: AttributeRange
     required: bool = False
     is_list: bool = False  # whether the value is a list of integers, rather than one
-    # The further input that holds its value, which may be left out unless the attribute is required.
-    input: Parameter | None = None
+    input: Parameter | None = None  # the input that holds its value; it may be left out unless `required`
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +90,7 @@ class OperatorVersion:
     coerced: bool = False  # whether the input is seen as 2-D, split at the axis
     every_axis: bool = False  # whether no axis means all of them, unless `noop_with_empty_axes` says otherwise
     identity: bool = False  # whether a reduction of no element gives the identity of its order
-    # The smallest and the largest rank accepted; the largest is None where there is no limit.
-    ranks: tuple[int, int | None] = (0, None)
+    ranks: tuple[int, int | None] = (0, None)  # the smallest and the largest; None where there is no limit
 
     @property
     def types(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import product, zip_longest
+from itertools import product
 from typing import Any
 from urllib.parse import quote
 
@@ -59,8 +59,7 @@ class Recorded:
 
     runtime: str
     version: str
-    # By the version of an operator, such as ArgMax-13, and the element type or REFUSALS.
-    cells: Mapping[tuple[str, str], Counter[Outcome]]
+    cells: Mapping[tuple[str, str], Counter[Outcome]]  # by version, such as ArgMax-13, and element type or REFUSALS
     kinds: tuple[Kind, ...]
 
     @property
@@ -150,8 +149,7 @@ def _kind(topic: str, members: Sequence[Result]) -> Kind:
 
 def summarised(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return a recorded run without the single cases."""
-    runtimes = [{key: each[key] for key in each if key != "differences"} for each in run["runtimes"]]
-    return {**run, "runtimes": runtimes}
+    return {**run, "runtimes": [{key: each[key] for key in each if key != "differences"} for each in run["runtimes"]]}
 
 
 def recorded(run: Mapping[str, Any]) -> list[Recorded]:
@@ -208,11 +206,10 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
     figure = Figure(figsize=(max(width, 8), height), facecolor="white", layout="constrained")
     # The first panel of a line has the names of the versions.
     grid = figure.subplots(down, across, squeeze=False, sharey="row")
-    for axes, runtime in zip_longest(grid.flat, runtimes):
-        if runtime is None:
-            axes.set_axis_off()
-        else:
-            _panel(axes, runtime)
+    for axes, runtime in zip(grid.flat, runtimes, strict=False):
+        _panel(axes, runtime)
+    for axes in grid.flat[len(runtimes) :]:
+        axes.set_axis_off()
     total = sum((each.counts() for each in runtimes), Counter[Outcome]())
     handles = [Patch(color=_COLOURS[outcome], label=outcome.value) for outcome in Outcome if total[outcome]]
     explanation = "Two colours: the worst of the answers below, the best above."

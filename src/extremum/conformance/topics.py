@@ -58,8 +58,7 @@ class Question(Asked):
 
     title: str  # a few words with underscores, unique within the topic, version and element type
     says: str = ""  # what the specification says, in a few words
-    # What the specification leaves open, so that runtimes may rightly differ; empty where it says everything.
-    leaves_open: str = ""
+    leaves_open: str = ""  # what it leaves open, so that runtimes may rightly differ; empty where it says everything
     refused: bool = False  # whether the node breaks a rule of its version, so that there is no answer
     placement: Placement = Placement.GRAPH
 
