@@ -628,12 +628,10 @@ class BatchOutput:
     dtype: np.dtype[Any]
 
 
-def batch_outputs(
-    prepared: PreparedModel, x: Any, axis: int, sizes: Sequence[int], one: str | None
-) -> list[BatchOutput]:
+def batch_outputs(model: PreparedModel, x: Any, axis: int, sizes: Sequence[int], one: str | None) -> list[BatchOutput]:
     """Run a model on a few zeros to learn what its outputs are like, or one, if `x` comes in batches of these sizes."""
     shape, dtype = x.shape, x.dtype
-    inputs = [each for each in declared_inputs(prepared.loaded.proto) if not each.optional]
+    inputs = [each for each in declared_inputs(model.loaded.proto) if not each.optional]
     if len(inputs) != 1:
         reason = f"run: the model has {len(inputs)} inputs"
         raise ModelError(reason, remedy="pass a model with one input; make the others constants")
@@ -644,7 +642,7 @@ def batch_outputs(
         reason = f"run: the model takes {own} entries at a time, and the chunks along axis {axis} have others"
         remedy = f"cut the array into chunks of {own}, or make that dimension of the model symbolic"
         raise ArgumentError(reason, given=f"chunks of {', '.join(map(str, sorted(set(sizes))[:5]))}", remedy=remedy)
-    names = [output.name for output in prepared.loaded.proto.graph.output]
+    names = [output.name for output in model.loaded.proto.graph.output]
     if one not in (None, *names):
         raise ArgumentError(f"run: the model has no output {one!r}", remedy=f"name one of {', '.join(names)}")
     batches = [own] if isinstance(own, int) else [2, 3]
@@ -652,7 +650,7 @@ def batch_outputs(
     for size in batches:
         zeros = np.zeros([size if each == axis else length for each, length in enumerate(shape)], dtype)
         try:
-            runs.append(prepared.run({inputs[0].name: zeros}))
+            runs.append(model.run({inputs[0].name: zeros}))
         except InputError as error:
             # It says what the zeros are like, and the reader has given another array.
             given = f"{inputs[0].name}: {dtype.name}[{', '.join(map(str, shape))}]"

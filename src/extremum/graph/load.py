@@ -265,7 +265,7 @@ Source = onnx.ModelProto | bytes | str | os.PathLike[str]
 
 
 def load(model: Source) -> onnx.ModelProto:
-    """Return a model without negative sizes and the weights in other files; a ModelProto with such sizes is copied."""
+    """Return a model without negative sizes, the weights in other files unread; a ModelProto with such is copied."""
     if isinstance(model, onnx.ModelProto):
         proto, source = model, "the ModelProto holds"
     else:
