@@ -437,7 +437,8 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     rank = 0 if is_flat else len(pieces.result_axes)
     kernel = partial(_part, pieces, _unknown(function, [x, where], x.ndim))
     parts = _blockwise(kernel, x, where, x.dtype)
-    steps = {"chunk": _as_it_is, "combine": partial(_merge, pieces), "aggregate": partial(_finish, pieces)}
+    # (The part of one chunk is merged with no other.)
+    steps = dict.fromkeys(("chunk", "combine"), partial(_merge, pieces)) | {"aggregate": partial(_finish, pieces)}
     kept = {"axis": pieces.axes, "keepdims": pieces.call.keepdims and not is_flat, "output_size": pieces.length}
     about = {"name": f"extremum-{function}", "dtype": types[0], "meta": np.empty((0,) * rank, types[0])}
     found = da.reduction(parts, **steps, **kept, **about, split_every=width, concatenate=False)
@@ -458,10 +459,6 @@ def _blockwise(kernel: Any, x: Any, where: Any, dtype: np.dtype[Any]) -> Any:
 
 Sent = tuple[tuple[int, ...], tuple[float, ...], Part]
 """A part as it travels: the number and the start, NaN where unknown, of the first chunk that it is of."""
-
-
-def _as_it_is(part: Any, axis: Any, keepdims: bool) -> Any:
-    return part
 
 
 def _part(

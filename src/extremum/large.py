@@ -47,10 +47,13 @@ from extremum.reductions import ENDS, Reduction, Selection, ones
 
 Put = Callable[[Place, NDArray[Any]], None]
 """Writes a piece of an array at its place."""
-_NETCDF_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
+
+Ints = Sequence[int]
+
 FORMATS = (".npy", ".zarr", ".nc")
 """The suffixes that :func:`writing` takes."""
 
+_NETCDF_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -65,7 +68,7 @@ class Source:
     attrs: Mapping[str, Any] = {}
     zarr_format = 3
 
-    def __init__(self, path: Path, array: Any, granule: Sequence[int] | None = None) -> None:
+    def __init__(self, path: Path, array: Any, granule: Ints | None = None) -> None:
         self.path = str(path)
         self._array = array
         self.shape: tuple[int, ...] = tuple(array.shape)
@@ -341,7 +344,6 @@ ENOUGH = 64 << 20
 RUN = 64 << 10
 """Bytes in a row beyond which a file is read no faster."""
 
-_LEAST = 1_000_000
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
@@ -351,20 +353,13 @@ def parse_size(text: str) -> int:
     if match is None:
         raise ArgumentError(f"{text!r} is not a memory size", remedy="write for example 512MB or 2GiB")
     size = int(float(match[1]) * (1024 if match[3] else 1000) ** _UNITS[match[2]])
-    if size < _LEAST:
+    if size < 1_000_000:
         raise MemoryLimitError(f"{text} is too little memory", remedy="give 1MB or more")
     return size
 
 
 def lengths(
-    shape: Sequence[int],
-    granule: Sequence[int],
-    order: Sequence[int],
-    cost: Callable[[Sequence[int]], int],
-    limit: int,
-    *,
-    reduced: Collection[int] = (),
-    run: int = 1,
+    shape: Ints, granule: Ints, order: Ints, cost: Callable[[Ints], int], limit: int, reduced: Ints = (), run: int = 1
 ) -> tuple[int, ...]:
     """Return the lengths of a piece that costs at most `limit`, and not much more than `ENOUGH`.
 
@@ -474,7 +469,7 @@ class _Reduced(Job):
         fit = call.along(source.shape, call.length if call.length < 2 else None)
         self.labels = Labels.of(source, call.result_axes, fit, call.call.function)
 
-        def cost(sizes: Sequence[int]) -> int:
+        def cost(sizes: Ints) -> int:
             state = math.prod(size for axis, size in enumerate(sizes) if axis not in axes) * call.length
             # One piece is read while another is reduced; candidates are sorted besides.
             parts = (4 if call.length < 2 else 8) * state * (source.dtype.itemsize + 8)
@@ -542,8 +537,8 @@ class _Elementwise(Job):
         # The operand with the largest granules decides how all are cut.
         whole = [each for each in sources if each.shape == self.shape]
         coarsest = max(whole, key=lambda each: math.prod(each.granule), default=None)
-        granule = (1,) * len(self.shape) if coarsest is None else coarsest.granule
-        order = tuple(range(len(self.shape))) if coarsest is None else coarsest.order
+        rank = len(self.shape)
+        granule, order = (coarsest.granule, coarsest.order) if coarsest else ((1,) * rank, tuple(range(rank)))
         element = 2 * sum(each.dtype.itemsize for each in sources) + 2 * self.dtypes[0].itemsize
         sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * element, memory // 2)
 
@@ -556,7 +551,7 @@ class _Elementwise(Job):
             for place in places(self.shape, sizes)
         ]
         source = (whole or sources)[0]
-        axes = [*[None] * (len(self.shape) - len(source.shape)), *range(len(source.shape))]
+        axes = [*[None] * (rank - len(source.shape)), *range(len(source.shape))]
         self.labels = Labels.of(source, axes, self.shape, function)
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
