@@ -677,11 +677,10 @@ def _of_array(field: str, desc: TensorDesc, array: NDArray[Any]) -> NDArray[Any]
     if array.shape == desc.sizes and array.strides == desc.byte_strides:
         return array
     if not array.flags.c_contiguous:
-        raise InputError(
-            f"the array of {field} has gaps in memory, which its description does not say",
-            given=f"{array.dtype}{list(array.shape)} with strides {array.strides}",
-            remedy=f"describe the strides of the array, or pass a contiguous one for {desc}",
-        )
+        reason = f"the array of {field} has gaps in memory, which its description does not say"
+        given = f"{array.dtype}{list(array.shape)} with strides {array.strides}"
+        remedy = f"describe the strides of the array, or pass a contiguous one for {desc}"
+        raise InputError(reason, given=given, remedy=remedy)
     if array.size < desc.extent:
         reason = f"{field} needs {desc.extent} elements, but its array has {array.size}"
         raise InputError(reason, remedy=f"pass an array that holds {desc}")
@@ -714,8 +713,6 @@ class Operator:
     >>> operator.desc.operator, str(operator.feature_level)
     ('DML_ELEMENT_WISE_MAX', '4_1')
     """
-
-    __slots__ = ("_inputs", "_operation", "_outputs", "desc", "feature_level")
 
     def __init__(self, desc: OperatorDesc, feature_level: FeatureLevel, operation: Operation) -> None:
         self.desc, self.feature_level = desc, feature_level

@@ -1,9 +1,8 @@
 """Whether a node keeps the promise of its operator's version.
 
-Decides what is refused, and with which words, from the schema alone: attributes, number of inputs, element types,
-ranks, axes. One function per question; ``attributes`` and ``inputs`` ask several and stop at the first refusal, while
-:mod:`extremum.check` asks each on its own and collects. The shape of the output is :mod:`extremum.meaning`'s. The
-caller adds the place and the given values, which it knows.
+Decides what is refused, and with which words, from the schema alone. One function per question; ``attributes`` and
+``inputs`` ask several and stop at the first refusal, while :mod:`extremum.check` asks each on its own and collects. The
+shape of the output is :mod:`extremum.meaning`'s. The caller adds the place and the given values.
 """
 
 from __future__ import annotations

@@ -116,22 +116,20 @@ def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
     functions = []
     # The oldest version of the format that has the opset; subgraphs need version 4 and functions version 8.
     opsets = [helper.make_opsetid("", case.version.since)]
-    ir_version = max(helper.find_min_ir_version_for(opsets), 3)
+    ir = max(helper.find_min_ir_version_for(opsets), 3)
     if placement is Placement.SUBGRAPH:
         then, other = (helper.make_graph([node], name, [], outputs) for name in ("then", "else"))
         initializers.append(helper.make_tensor("condition", onnx.TensorProto.BOOL, (), [True]))
         node = helper.make_node("If", ["condition"], given, then_branch=then, else_branch=other)
-        ir_version = max(ir_version, 4)
+        ir = max(ir, 4)
     elif placement is Placement.FUNCTION:
         domain = "extremum.conformance"
         functions.append(helper.make_function(domain, "Question", names, given, [node], opsets[:1]))
         opsets.append(helper.make_opsetid(domain, 1))
         node = helper.make_node("Question", names, given, domain=domain)
-        ir_version = max(ir_version, 8)
+        ir = max(ir, 8)
     graph = helper.make_graph([node], case.name, inputs, outputs, initializers)
-    return helper.make_model(
-        graph, opset_imports=opsets, ir_version=ir_version, functions=functions, producer_name="extremum"
-    )
+    return helper.make_model(graph, opset_imports=opsets, ir_version=ir, functions=functions, producer_name="extremum")
 
 
 @dataclass(frozen=True, slots=True)

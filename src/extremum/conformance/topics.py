@@ -154,8 +154,7 @@ def _plain(s: Subject) -> Iterator[Question]:
 def _defaults(s: Subject) -> Iterator[Question]:
     if s.kind == "hardmax":
         for shape in ((3, 4, 5), (3, 4)):
-            says = f"axis is {s.version.attributes[0].default}"
-            yield s.ask(f"rank_{len(shape)}", s.distinct(*shape), says=says)
+            yield s.ask(f"rank_{len(shape)}", s.distinct(*shape), says=f"axis is {s.version.attributes[0].default}")
     elif s.kind == "top":
         yield s.ask("none", s.distinct(3, 4), k=2, says=f"axis is -1; {s.says}")
     else:
