@@ -25,27 +25,23 @@ __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "m
 
 
 def _over_axes(name: str) -> Callable[..., Any]:
-    def function(
-        x: Any, axis: Any = None, *, keepdims: bool = False, out: Any = None, where: Any = None, **options: Any
-    ) -> Any:
+    def function(x: Any, axis: Any = None, *, out: Any = None, where: Any = None, **options: Any) -> Any:
         table = _split(name, x)
-        if name != "hardmax":
-            options["keepdims"] = keepdims
         # A wrong axis is refused before columns are.
         getattr(ex, name)(np.zeros((1, 1)), axis)
         if not table.by_column or Reduction(name, (), axis).axes(2) != (0,):
             options |= {} if out is None else {"out": out}
             return getattr(ex, name)(operand_of(name, x), axis, where=where, **options)
-        if name != "hardmax":
-            # A column of one element, so that it keeps its type.
-            options["keepdims"] = True
+        keeps_rows = name == "hardmax" or options.get("keepdims", False)
+        # A column of one element keeps its type.
+        options |= {} if name == "hardmax" else {"keepdims": True}
         found = []
         for label, each, mask in zip(table.names, table.columns, _masks(name, where, table), strict=True):
             with column(label, name):
                 found.append(getattr(ex, name)(each, 0, where=mask, **options))
-        together = table.frame if keepdims or name == "hardmax" else table.row
         if out is not None:
-            return _written(name, out, found, keepdims or name == "hardmax")
+            return _written(name, out, found, keeps_rows)
+        together = table.frame if keeps_rows else table.row
         if isinstance(found[0], tuple):
             return type(found[0])(*(together(list(each)) for each in zip(*found, strict=True)))
         return together(found)
@@ -86,8 +82,7 @@ maximum, minimum = map(_elementwise, ("maximum", "minimum"))
 
 def _split(function: str, x: Any) -> Table:
     with within(function):
-        table: Table = split_table(x)
-        return table
+        return split_table(x)
 
 
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
