@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import helper
 
-from extremum import backend, meaning, reference, spec, validate
+from extremum import backend, lower, reference, spec, validate
 from extremum.graph import nodes
 from extremum.operations import results
 from extremum.tensors import ELEMENT_TYPES
@@ -105,7 +105,7 @@ def question(row, rng, dtype):
 def operation(row, attributes, inputs):
     """What a node of the version means, as tests/test_lower.py expects it."""
     types = nodes.operand_types(row, inputs)
-    return meaning.operation(row, validate.attributes(row, attributes, types), inputs[0].ndim)
+    return lower.operation(row, validate.attributes(row, attributes, types), inputs[0].ndim)
 
 
 def answer(row, attributes, inputs):

@@ -12,7 +12,7 @@ from extremum import backend
 from extremum import directml as dml
 from extremum.check import check
 from extremum.errors import ExtremumError
-from extremum.graph.sites import InferenceInput
+from extremum.graph.inference import InferenceInput
 from extremum.onnxruntime import convert
 from watched import say
 

@@ -14,7 +14,7 @@ HEAVY = ("onnx", "onnxruntime", "dask", "xarray", "cubed", "zarr", "ml_dtypes", 
 # What is run, and which of them it loads.
 LOADED = {
     "import extremum; extremum.argmax([1]); extremum.max([1]); extremum.maximum([1], 2)": set(),
-    "import extremum.spec, extremum.validate, extremum.meaning": set(),
+    "import extremum.spec, extremum.validate, extremum.infer, extremum.lower": set(),
     "from extremum.tensors import element_of; element_of('bfloat16').dtype": {"ml_dtypes"},
     "import extremum.check, extremum.fix": {"onnx", "ml_dtypes"},
 }

@@ -3,7 +3,7 @@
 import onnx
 import pytest
 
-from extremum import meaning, spec, validate
+from extremum import infer, spec, validate
 from extremum.errors import SpecError
 from extremum.tensors import TensorType
 from refusal import error_of
@@ -13,7 +13,7 @@ def output(name, shapes, opset=13, element="float32", domain=spec.ONNX, **attrib
     row = spec.find(domain, name, opset)
     types = [TensorType(element, shape) for shape in shapes]
     validate.inputs(row, types)
-    return meaning.outputs(row, validate.attributes(row, attributes, types), types)[0]
+    return infer.outputs(row, validate.attributes(row, attributes, types), types)[0]
 
 
 ARG = [
@@ -94,7 +94,7 @@ def test_reduction_with_axes_as_an_input(opset, values, attributes, expected):
     row = spec.find(spec.ONNX, "ReduceMax", opset)
     shape = (None,) if values is None else (len(values),)
     types = [TensorType("float16", ("n", 1, None)), TensorType("int64", shape, values)]
-    assert str(*meaning.outputs(row, validate.attributes(row, attributes, types), types)) == f"float16{expected}"
+    assert str(*infer.outputs(row, validate.attributes(row, attributes, types), types)) == f"float16{expected}"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_reduction_with_axes_as_an_input(opset, values, attributes, expected):
 def test_a_selection_takes_k_elements_of_its_axis(opset, values, attributes, expected):
     row = spec.find(spec.ONNX, "TopK", opset)
     types = [TensorType("float16", ("n", 5)), TensorType("int64", (1,), values)]
-    outputs = meaning.outputs(row, validate.attributes(row, attributes, types), types)
+    outputs = infer.outputs(row, validate.attributes(row, attributes, types), types)
     assert list(map(str, outputs)) == [f"float16{expected}", f"int64{expected}"]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from extremum import meaning, spec, validate
+from extremum import lower, spec, validate
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie, TopK
 from extremum.tensors import TensorType
 
@@ -75,4 +75,4 @@ def test_lower(domain, name, version, rank, given, expected):
     index = "uint32" if domain == DML else None
     # What an operator takes as its second input here is the k of TopK.
     types = [TensorType(), TensorType("int64", (1,), (3,))][: schema.least_inputs]
-    assert meaning.operation(schema, validate.attributes(schema, given, types), rank, index) == expected
+    assert lower.operation(schema, validate.attributes(schema, given, types), rank, index) == expected

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import errors, meaning, validate
+from extremum import errors, lower, validate
 from extremum.arrays import as_array, class_name
 from extremum.errors import ArgumentError, ExecutionError, ExtremumError, InputError, ModelError, first_line, within
 from extremum.interop import as_operand, is_table
@@ -450,7 +450,7 @@ class _Operator(OpRun):
         values, outputs = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
         what = f"the output of {version}"
         types = [(each.sizes or (), element_of(str(each.element)).dtype, what) for each in outputs]
-        return meaning.operation(version, values, inputs[0].ndim), types
+        return lower.operation(version, values, inputs[0].ndim), types
 
 
 # The evaluator goes by the name of a class.

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import errors, meaning, spec, validate
+from extremum import errors, infer, spec, validate
 from extremum.arrays import is_numpy_masked
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError, InputError, SpecError
+from extremum.lower import operation as operation_of
 from extremum.operations import ArgReduce, OneHot, Operation, Order, Reduce, Tie, TopK
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import ElementType, TensorType, element_of
@@ -581,8 +582,8 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
             raise ElementTypeError(f"{schema} takes inputs of one element type, not {', '.join(elements).upper()}")
         values = validate.attributes(schema, desc.attributes)
         index = desc.output.data_type.element_type
-        operation = meaning.operation(schema, values, inputs[0].rank or 0, index=index.name)
-        for field, result in zip(desc.outputs, meaning.outputs(schema, values, inputs), strict=True):
+        operation = operation_of(schema, values, inputs[0].rank or 0, index=index.name)
+        for field, result in zip(desc.outputs, infer.outputs(schema, values, inputs), strict=True):
             _require_output(desc, field, result)
         if isinstance(operation, ArgReduce):
             largest = math.prod(inputs[0].sizes or ()) // math.prod(desc.output.sizes) - 1
@@ -920,7 +921,7 @@ def steps(
         if tensor.element is None or tensor.sizes is None:
             raise _unknown_sizes(row, name, tensor, feature_level)
     (source, first), (name, result) = inputs[0], outputs[0]
-    operation = meaning.operation(schema, values, first.rank or 0)
+    operation = operation_of(schema, values, first.rank or 0)
     if isinstance(operation, ArgReduce | OneHot | TopK) or (isinstance(operation, Reduce) and operation.axes):
         desc = _reduction(row, operation, first, feature_level)
         required = _required(feature_level, partial(accept, desc))
@@ -979,7 +980,7 @@ def _broadcast(operand: TensorType, sizes: tuple[int, ...]) -> TensorDesc:
 
 def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: FeatureLevel) -> ExtremumError:
     """Return the error about unknown sizes, or the one about the element type: no sizes make that right."""
-    from extremum.graph.sites import is_made_up
+    from extremum.graph.inference import is_made_up
 
     if tensor.shape is not None:
         # Nobody can set the sizes that inference named.

@@ -1,6 +1,6 @@
 """The core operations, as values that say what is computed and run when called.
 
-Every operator ends up as one of these. Axes are non-negative and distinct here: :mod:`extremum.meaning` knows what a
+Every operator ends up as one of these. Axes are non-negative and distinct here: :mod:`extremum.lower` knows what a
 negative axis or a default means. The native module compares and traverses the elements.
 """
 

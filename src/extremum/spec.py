@@ -1,7 +1,7 @@
 """What every version of every operator promises, as data, and the look-up of the version in force.
 
-Decides nothing that a document does not say. What follows from a schema is decided by :mod:`extremum.validate` and
-:mod:`extremum.meaning`.
+Decides nothing that a document does not say. What follows from a schema is decided by :mod:`extremum.validate`,
+:mod:`extremum.infer` and :mod:`extremum.lower`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The element types; the type and shape of a tensor before it exists, and whether it fits into memory.
 
 A dimension is a size, a symbol or unknown. :mod:`extremum.spec` says which operator accepts which element type, and
-:mod:`extremum.meaning` computes the types of outputs. bfloat16 is ml_dtypes', imported when its dtype is first used.
+:mod:`extremum.infer` computes the types of outputs. bfloat16 is ml_dtypes', imported when its dtype is first used.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Decides what is refused, and with which words, from the schema alone. One function per question; ``attributes`` and
 ``inputs`` ask several and stop at the first refusal, while :mod:`extremum.check` asks each on its own and collects. The
-shape of the output is :mod:`extremum.meaning`'s. The caller adds the place and the given values.
+shape of the output is :mod:`extremum.infer`'s. The caller adds the place and the given values.
 """
 
 from __future__ import annotations

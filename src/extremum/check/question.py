@@ -49,7 +49,7 @@ class Kind(enum.Enum):
 
 
 def refusals(question: Callable[..., object], *arguments: object) -> Iterator[ExtremumError]:
-    """Yield the error that a function of :mod:`extremum.validate` or :mod:`extremum.meaning` raises, if any."""
+    """Yield the error that a function of :mod:`extremum.validate` or :mod:`extremum.infer` raises, if any."""
     try:
         question(*arguments)
     except ExtremumError as error:

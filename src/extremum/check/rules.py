@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from extremum import meaning, validate
+from extremum import infer, validate
 from extremum.check.question import AskedRuntime, Kind, refusals
 from extremum.directml import FeatureLevel, steps
 from extremum.errors import AxisError, ExecutionError, ExtremumError, SpecError, UnknownOperatorError
@@ -306,7 +306,7 @@ def shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
 
 def _shape_errors(site: Site, schema: OperatorVersion) -> Iterator[ExtremumError]:
     """Yield the error in the shapes of the inputs; EX003 finds an axis that is not there."""
-    found = refusals(meaning.outputs, schema, site.accepted, site.inputs) if site.inputs else ()
+    found = refusals(infer.outputs, schema, site.accepted, site.inputs) if site.inputs else ()
     yield from (error for error in found if not isinstance(error, AxisError))
 
 
@@ -437,9 +437,9 @@ def directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
     sizes = (tuple(size if isinstance(size, int) else least for size in shape) for shape in shapes)
     types = [TensorType(each.element, each_sizes) for each, each_sizes in zip(site.operands, sizes, strict=True)]
     # Where these sizes do not fit each other, they say nothing about the model.
-    if not any(refusals(meaning.outputs, schema, site.accepted, types)):
+    if not any(refusals(infer.outputs, schema, site.accepted, types)):
         inputs = list(zip(site.names, types, strict=False))
-        outputs = list(zip(site.node.output, meaning.outputs(schema, site.accepted, types), strict=True))
+        outputs = list(zip(site.node.output, infer.outputs(schema, site.accepted, types), strict=True))
         for error in refusals(steps, schema, site.accepted, inputs, outputs, targets.feature_level):
             yield type(error)(error.reason, remedy=error.remedy)
 

@@ -29,7 +29,7 @@ with required_by("extremum.conformance"):
     import onnx
     from onnx import helper
 
-from extremum import __version__, meaning, reference, spec, validate
+from extremum import __version__, lower, reference, spec, validate
 from extremum.conformance.topics import TOPICS, Placement, Question, Subject
 from extremum.graph.nodes import operand_types
 from extremum.operations import Operation, results
@@ -88,7 +88,7 @@ class Case:
         """The operation that the version specifies for the node."""
         types = operand_types(self.version, [*self.question.inputs, *self.listed.values()])
         attributes = validate.attributes(self.version, self.stated, types)
-        return meaning.operation(self.version, attributes, self.question.inputs[0].ndim)
+        return lower.operation(self.version, attributes, self.question.inputs[0].ndim)
 
     def expected(self) -> tuple[Array, ...] | None:
         """Return the answer by :mod:`extremum.reference`, or None where the node has to be refused."""

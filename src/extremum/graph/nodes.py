@@ -15,7 +15,7 @@ from typing import Any
 import onnx
 from numpy.typing import NDArray
 
-from extremum import meaning, spec, validate
+from extremum import infer, spec, validate
 from extremum.errors import ExtremumError, ModelError
 from extremum.graph.types import array, list_of_integers
 from extremum.spec import ONNX, Family, OperatorVersion
@@ -136,7 +136,7 @@ def resolve(
     try:
         values = validate.attributes(schema, attributes, types)
         validate.inputs(schema, types)
-        return values, meaning.outputs(schema, values, types)
+        return values, infer.outputs(schema, values, types)
     except ExtremumError as error:
         raise error.with_context(given=describe(attributes, names, types)) from None
 

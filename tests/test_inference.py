@@ -8,7 +8,8 @@ import onnx
 import pytest
 from onnx import helper
 
-from extremum.graph.sites import InferenceInput, sites
+from extremum.graph.inference import InferenceInput
+from extremum.graph.sites import sites
 from models import model
 from schema_nodes import ENTRIES
 from watched import TESTS, run_watched

@@ -1,8 +1,7 @@
-"""What a version means for its inputs: the types and shapes of the outputs, and the core operation.
+"""The types and shapes of an operator's outputs, from what is known of its inputs.
 
 The same rules serve sizes, symbols and unknowns: a model before it runs, and arrays. Refuses what no size could make
-right. The operation no longer says ONNX, version or DirectML. The attributes have passed
-:func:`extremum.validate.attributes`.
+right. The attributes have passed :func:`extremum.validate.attributes`.
 """
 
 from __future__ import annotations
@@ -10,41 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-import numpy as np
-
 from extremum import validate
 from extremum.errors import SpecError
-from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie, TopK
 from extremum.spec import OPERATORS, Family, OperatorVersion
 from extremum.tensors import Dimension, Shape, TensorType, differ, shape_text
 from extremum.validate import Attributes
-
-
-def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
-    """Return the core operation of a version; `index` is for one that leaves the type of indices open."""
-    axes = validate.axes(schema, values, rank)
-    order = Order.MIN if schema.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST) else Order.MAX
-    # DirectML has no such attribute and keeps the rank.
-    keepdims = values.get("keepdims", 1) == 1
-    match schema.family:
-        case Family.ARGMAX | Family.ARGMIN:
-            # ONNX and DirectML have a name each for the same choice.
-            tie = Tie.LAST if values.get("select_last_index") or values.get("axis_direction") else Tie.FIRST
-            return ArgReduce(order, axes, keepdims, tie, np.dtype(index or schema.outputs[0].types[0]))
-        case Family.HARDMAX:
-            return OneHot(axes)
-        case Family.MAXIMUM | Family.MINIMUM:
-            return Extremum(order)
-        case Family.LARGEST | Family.SMALLEST:
-            return Reduce(order, axes, keepdims, Tie.FIRST, schema.identity)
-        case Family.TOP:
-            k = values["k"]
-            if not isinstance(k, int):
-                reason = f"the k of {schema} is not known before the model runs"
-                raise SpecError(reason, remedy="give it as an initializer or a Constant")
-            # The direction of DirectML is that of the values: increasing wants the smallest.
-            order = Order.MAX if values.get("largest", values.get("axis_direction", 1)) else Order.MIN
-            return TopK(order, axes[0], k, values.get("sorted", 1) == 1)
 
 
 def outputs(schema: OperatorVersion, values: Attributes, types: Sequence[TensorType]) -> tuple[TensorType, ...]:

@@ -1,0 +1,456 @@
+"""What a model says of its values, completed by onnx's shape inference.
+
+Decides what third-party native code sees. Inference assumes that every value has a type and that every node keeps the
+promise of its operator's schema; where that is not so, several operators end the process. So inference gets a model
+without weights and without functions (the nodes of its function replace each call), in which every value that a node
+reads has a type and every node keeps its promise. It gets no other node; the kinds of their outputs are declared where
+the schema alone decides them.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import ChainMap
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import chain, count, cycle, repeat, zip_longest
+from typing import Any
+
+import onnx
+from onnx.defs import OpSchema
+
+from extremum.graph import nodes, types
+from extremum.tensors import Dimension, differ
+
+# Nodes that keep the promise of their schema and still end the process in onnx's inference. Random values of attributes
+# found each of them. Each is wrong by the operator's document too, so no right model loses anything.
+
+# Letters with at most one ellipsis for each operand, and after the arrow.
+_TERM = rb"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
+_EQUATION = re.compile(_TERM + rb"(," + _TERM + rb")*(->" + _TERM + rb")?")
+
+
+def attribute_of(node: onnx.NodeProto, name: str) -> onnx.AttributeProto:
+    """Return an attribute of a node, an empty one if the node does not state it."""
+    return next((each for each in node.attribute if each.name == name), onnx.AttributeProto())
+
+
+# Whether a node of a version has to be kept from inference, by its operator.
+_DEADLY: Mapping[str, Callable[[onnx.NodeProto, int], bool]] = {
+    # Looks without end for what comes after a sign it does not know.
+    "Einsum": lambda node, _: not _EQUATION.fullmatch(attribute_of(node, "equation").s.replace(b" ", b"")),
+    # Counts dimensions from before the first.
+    "GatherND": lambda node, _: attribute_of(node, "batch_dims").i < 0,
+    # Writes one size for each of num_outputs, however many outputs there are.
+    "Split": lambda node, _: attribute_of(node, "num_outputs").i not in (0, len(node.output)),
+    # The first versions look at the third dimension of whatever they get, in onnx 1.19.
+    "RNN": lambda _, since: since == 1,
+    "LSTM": lambda _, since: since == 1,
+    "GRU": lambda _, since: since == 3,
+}
+_CONSTANTS = {"value_float": "float", "value_int": "int64", "value_string": "string"}
+_LARGEST_VERSION = 2**31 - 1
+
+
+class _Parameter:
+    """A formal input or output: its type variable, the kinds it may have, whether a node has to have it."""
+
+    def __init__(self, formal: OpSchema.FormalParameter) -> None:
+        self.type, self.kinds = formal.type_str, formal.types
+        self.required = formal.option == OpSchema.FormalParameterOption.Single
+        # Each of a variadic parameter may have a type of its own.
+        self.is_free = formal.option == OpSchema.FormalParameterOption.Variadic and not formal.is_homogeneous
+
+
+class Signature:
+    """The promise of one version of an operator: the number and kinds of inputs, the attributes, the outputs."""
+
+    def __init__(self, schema: OpSchema) -> None:
+        has_own = schema.has_type_and_shape_inference_function
+        # onnx's stubs know nothing of these two, nor of the number of a kind of attribute.
+        attributes: Mapping[str, Any] = schema.attributes
+        has_body = any(getattr(schema, name) for name in ("has_function", "has_context_dependent_function"))
+        self.since = schema.since_version
+        self.infers = (has_own or has_body) and not schema.deprecated
+        # Inference through the body of an operator follows values as the nodes of the body do.
+        self.follows_values = schema.has_data_propagation_function or not has_own
+        self.inputs, self.outputs = list(map(_Parameter, schema.inputs)), list(map(_Parameter, schema.outputs))
+        self.counts = range(schema.min_input, schema.max_input + 1), range(schema.min_output, schema.max_output + 1)
+        self.attributes = {name: each.type.value for name, each in attributes.items()}
+        self.required = {name for name, each in attributes.items() if each.required}
+
+    def _bind(self, kinds: Sequence[str | None]) -> tuple[dict[str, str], bool]:
+        """Return the kind of each type variable, and whether inputs of these kinds fit."""
+        bound, fits = dict[str, str](), True
+        for given, parameter in zip(kinds, chain(self.inputs, cycle(self.inputs[-1:])), strict=False):
+            if not given or given not in parameter.kinds:
+                fits = fits and given == "" and not parameter.required
+            elif not parameter.is_free:
+                fits = bound.setdefault(parameter.type, given) == given and fits
+        return bound, fits
+
+    def is_kept(self, node: onnx.NodeProto, kinds: Sequence[str | None]) -> bool:
+        """Return whether a node keeps the promise, with inputs of these kinds (empty: left out; None: unknown)."""
+        stated = {each.name: each.type for each in node.attribute if not each.ref_attr_name}
+        return (
+            len(node.input) in self.counts[0]
+            and len(node.output) in self.counts[1]
+            and len(stated) == len(node.attribute)
+            and self.required <= stated.keys()
+            and all(self.attributes.get(name) == number for name, number in stated.items())
+            and self._bind(kinds)[1]
+            and all(name or not each.required for name, each in zip(node.output, self.outputs, strict=False))
+        )
+
+    def gives(self, node: onnx.NodeProto, kinds: Sequence[str | None]) -> list[str | None]:
+        """Return the kind of each output, as far as inputs and attributes decide it."""
+        bound, _ = self._bind(kinds)
+        found: list[str | None] = []
+        for _, parameter in zip(node.output, chain(self.outputs, cycle(self.outputs[-1:])), strict=False):
+            given = None if parameter.is_free else bound.get(parameter.type) or _stated_kind(node)
+            only = next(iter(parameter.kinds)) if len(parameter.kinds) == 1 else None
+            found.append(only or (given if given in parameter.kinds else None))
+        return found
+
+
+def _stated_kind(node: onnx.NodeProto) -> str | None:
+    """Return the kind of tensor that the attributes of a node state."""
+    for attribute in node.attribute:
+        if attribute.name in ("to", "dtype") and attribute.type == onnx.AttributeProto.INT:
+            return types.tensor_kind(attribute.i)
+        if attribute.name == "value" and attribute.type == onnx.AttributeProto.TENSOR:
+            return types.tensor_kind(attribute.t.data_type)
+        if node.op_type == "Constant" and (element := _CONSTANTS.get(attribute.name.removesuffix("s"))):
+            return f"tensor({element})"
+    return "tensor(float)" if node.op_type == "ConstantOfShape" else None
+
+
+@functools.cache
+def signature(domain: str, name: str, opset: int) -> Signature | None:
+    """Return the promise of an operator in the version in force, or None if onnx knows no such operator."""
+    try:
+        return Signature(onnx.defs.get_schema(name, opset, domain)) if 0 < opset <= _LARGEST_VERSION else None
+    except onnx.defs.SchemaError:
+        return None
+
+
+# onnx's shape inference follows the values that shapes are computed from. For each vector on that way it writes out one
+# dimension for each element, 140 bytes each, however long the vector is. So it may follow values only through nodes
+# that read scalars, short vectors (as shapes are) or tensors of other ranks: it gets the others as operators that it
+# does not know. It infers sizes for all nodes.
+
+_SHORT = 1024  # elements of the longest vector whose values are followed: no shape has so many dimensions
+_ROUNDS = 8  # how often sizes lead to values, and these to sizes
+_HIDDEN = "hidden."
+
+
+def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
+    """Return the graph of a model with the types that can be inferred, those of its subgraphs included."""
+    opsets, found, before = nodes.opsets(model.opset_import), model, None
+    named = {size.dim_param for size in _sizes(model.graph)}
+    try:
+        for _ in range(_ROUNDS):
+            found = onnx.shape_inference.infer_shapes(found)
+            _forget(found.graph, named)
+            if found == before:
+                break
+            before = deepcopy(found)
+            is_whole = _hide(found.graph, opsets, {})
+            found = onnx.shape_inference.infer_shapes(found, data_prop=True)
+            if is_whole:
+                break
+            _forget(found.graph, named)
+            for graph in nodes.graphs(found.graph):
+                for node in graph.node:
+                    node.op_type = node.op_type.removeprefix(_HIDDEN)
+    except Exception:
+        # Whoever looks at the nodes says better what is wrong.
+        return model.graph
+    return found.graph
+
+
+def _sizes(graph: onnx.GraphProto) -> Iterator[onnx.TensorShapeProto.Dimension]:
+    for each in nodes.graphs(graph):
+        for value in (*each.input, *each.value_info, *each.output):
+            yield from value.type.tensor_type.shape.dim
+
+
+def _forget(graph: onnx.GraphProto, named: Container[str]) -> None:
+    """Take away the names that inference makes up for unknown sizes: it would keep to them."""
+    for size in _sizes(graph):
+        if size.dim_param and size.dim_param not in named:
+            size.Clear()
+
+
+def _hide(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMapping[str, bool]) -> bool:
+    """Hide the operators of the nodes through which no values may be followed; return whether there was none."""
+    # Whether values may be followed through a node that reads a value, by its name.
+    short = ChainMap({}, outer)
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        sizes = value.type.tensor_type.shape.dim
+        short[value.name] = value.type.tensor_type.HasField("shape") and (
+            len(sizes) != 1 or (sizes[0].HasField("dim_value") and sizes[0].dim_value <= _SHORT)
+        )
+    for tensor in graph.initializer:
+        short[tensor.name] = len(tensor.dims) > 1 or all(size <= _SHORT for size in tensor.dims)
+    is_whole = True
+    for node in graph.node:
+        domain = nodes.canonical(node.domain)
+        promise = signature(domain, node.op_type, opsets.get(domain, 0))
+        if promise is not None and promise.follows_values and not all(short.get(name, not name) for name in node.input):
+            node.op_type, is_whole = f"{_HIDDEN}{node.op_type}", False
+        else:
+            for _, subgraph in nodes.subgraphs(node):
+                is_whole &= _hide(subgraph, opsets, short)
+    return is_whole
+
+
+def is_made_up(name: str) -> bool:
+    """Return whether a dimension has its name from onnx's inference and not from its model."""
+    return name.startswith("unk__")
+
+
+def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto) -> onnx.TypeProto | None:
+    """Return an inferred type with what a declaration adds to it, or None if that is nothing or contradicts it."""
+    if inferred is None or inferred.WhichOneof("value") is None:
+        return stated
+    ours, theirs = types.declared_type(inferred).shape, types.declared_type(stated).shape
+    if inferred.tensor_type.elem_type != stated.tensor_type.elem_type or theirs is None:
+        return None
+    if ours is None:
+        return stated
+    # Some exporters declare shapes that cannot be.
+    if differ(ours, theirs):
+        return None
+    sizes = [max(pair, key=_content) for pair in zip(ours, theirs, strict=True)]
+    return types.tensor_type(stated.tensor_type.elem_type, sizes) if sizes != list(ours) else None
+
+
+def _content(size: Dimension) -> tuple[bool, ...]:
+    """Return how much a dimension says: most if it is a size, then a name from the model, then another name."""
+    return isinstance(size, int), size is not None, not is_made_up(str(size))
+
+
+@dataclass(slots=True)
+class Entry:
+    """A node of the model, and its place in the input of inference."""
+
+    node: onnx.NodeProto
+    position: int | None = None  # None if inference does not get it
+    graphs: list[tuple[str, Body]] = field(default_factory=list)  # those it holds, by attribute
+    call: Body | None = None  # the nodes of the function it calls
+
+    def subgraphs(self, around: onnx.GraphProto) -> Iterator[tuple[Body, onnx.GraphProto]]:
+        """Yield the graphs it holds, each with what inference gave of it in the graph around."""
+        given = dict[str, onnx.GraphProto]()
+        if self.graphs and self.position is not None:
+            given.update(nodes.subgraphs(around.node[self.position]))
+        for name, body in self.graphs:
+            yield body, given.get(name, body.graph)
+
+
+@dataclass(slots=True)
+class Body:
+    """A graph, or the nodes of a function at one call."""
+
+    path: str  # in the model, such as ``graph.node[2].then_branch``
+    opsets: Mapping[str, int]  # the version of each domain that it imports
+    graph: onnx.GraphProto  # in the input of inference
+    kinds: MutableMapping[str, str | None] = field(default_factory=dict)  # of the values of ``graph``, by name
+    # What its values are called there: inputs and outputs of a function as by the caller, the rest with a prefix of the
+    # call; None: as in the model.
+    names: dict[str, str] | None = None
+    prefix: str = ""
+    attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)  # what the call gives the function
+    outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)  # those of ``graph``, by name
+    declared_types: dict[str, onnx.TypeProto] = field(default_factory=dict)  # by the model, of what nodes give
+    entries: list[Entry] = field(default_factory=list)
+
+    def name_of(self, name: str) -> str:
+        """Return what a value is called in the input of inference."""
+        return name if self.names is None else self.names.setdefault(name, f"{self.prefix}{name}")
+
+    def declare(self, name: str, declared: onnx.TypeProto | str | None) -> None:
+        """Declare the type of a value, or its kind, if it is known and nothing was before."""
+        declared = types.type_proto(declared) if isinstance(declared, str) else declared and types.sound(declared)
+        if declared is not None and self.kinds.get(name) is None:
+            self.kinds[name] = types.kind(declared)
+            (self.outputs.get(name) or self.graph.value_info.add(name=name)).type.CopyFrom(declared)
+
+    def note_types(self, values: Iterable[onnx.ValueInfoProto]) -> None:
+        """Note what the model declares of values that nodes give, and declare their kinds."""
+        for value in values:
+            self.declared_types[value.name] = value.type
+            self.declare(self.name_of(value.name), types.kind(value.type))
+
+    def in_place(self, node: onnx.NodeProto) -> onnx.NodeProto:
+        """Return a node with the attributes and the names of values that it has at this call."""
+        if self.names is None:
+            return node
+        copy = deepcopy(nodes.resolve_references(node, self.attributes))
+        copy.input[:] = map(self.name_of, node.input)
+        copy.output[:] = map(self.name_of, node.output)
+        return copy
+
+    def declare_shapes(self, inferred: onnx.GraphProto) -> bool:
+        """Add the shapes that the model declares beyond the inferred ones; return whether there are any."""
+        adds = False
+        stated = {self.name_of(name): types.sound(stated) for name, stated in self.declared_types.items()}
+        found = {value.name: value.type for value in (*inferred.value_info, *inferred.output)} if stated else {}
+        for value in (*self.graph.value_info, *self.graph.output) if stated else ():
+            declared = stated.get(value.name)
+            if declared and (better := with_declared_shape(found.get(value.name), declared)) is not None:
+                value.type.CopyFrom(better)
+                adds = True
+        for entry in self.entries:
+            if entry.call is not None:
+                adds |= entry.call.declare_shapes(inferred)
+            for body, graph in entry.subgraphs(inferred):
+                adds |= body.declare_shapes(graph)
+        return adds
+
+
+class InferenceInput:
+    """A model as inference gets it."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self._functions = {nodes.key(each): (index, each) for index, each in enumerate(model.functions)}
+        self._called, self._numbers = set[nodes.Key](), count(1)
+        of_family = (node for _, _, node in nodes.everywhere(model) if nodes.is_of_family(node))
+        self._infers = any(nodes.key(node) not in self._functions for node in of_family)
+        opsets = nodes.opsets(model.opset_import)
+        # The newest that is there; of other domains than the model's the newest of its functions.
+        imported = (pair for each in model.functions for pair in nodes.opsets(each.opset_import).items())
+        self._versions = {"": onnx.defs.onnx_opset_version(), **dict(sorted(imported)), **opsets}
+        self.model = onnx.ModelProto(ir_version=onnx.IR_VERSION)
+        for domain, version in self._versions.items():
+            self.model.opset_import.add(domain=domain, version=min(max(version, 1), _LARGEST_VERSION))
+        self.graph = Body("graph", opsets, self.model.graph)
+        self._graph(self.graph, model.graph)
+        # Callers first, so that a function that only they call is met there.
+        self.uncalled = {
+            nodes.key(each): self._call(each, onnx.NodeProto(), self.graph)
+            for each in reversed(nodes.callees_first(model.functions))
+            if nodes.key(each) not in self._called
+        }
+
+    def infer(self) -> onnx.GraphProto:
+        """Return the graph with the types that onnx can infer."""
+        graph = infer_types(self.model) if self._infers else self.model.graph
+        # Declared shapes come second, so that a wrong declaration misleads nobody.
+        return infer_types(self.model) if self.graph.declare_shapes(graph) and self._infers else graph
+
+    def _graph(self, body: Body, source: onnx.GraphProto, passed: Sequence[str | None] = ()) -> list[str | None]:
+        """Add a graph to which values of some kinds are passed, and return the kinds of its outputs."""
+        graph, name_of = body.graph, body.name_of
+        graph.name = "graph"
+        inputs = {value.name for value in source.input}
+        for value, given in zip_longest(source.input, passed[: len(source.input)]):
+            declared = types.sound(value.type) or (types.type_proto(given) if given else None)
+            graph.input.add(name=name_of(value.name), type=declared)
+            body.kinds[name_of(value.name)] = None if declared is None else types.kind(declared)
+        body.outputs = {name_of(value.name): graph.output.add(name=name_of(value.name)) for value in source.output}
+        body.note_types(value for value in (*source.value_info, *source.output) if value.name not in inputs)
+        for tensor in source.initializer:
+            name = name_of(tensor.name)
+            if tensor.name not in inputs:
+                body.declare(name, types.tensor_type(tensor.data_type, tensor.dims))
+            if body.kinds.get(name) == types.tensor_kind(tensor.data_type) and types.is_small(tensor):
+                graph.initializer.append(tensor)
+                graph.initializer[-1].name = name
+        for sparse in source.sparse_initializer:
+            if sparse.values.name not in inputs:
+                body.declare(name_of(sparse.values.name), types.tensor_type(sparse.values.data_type, sparse.dims))
+        self._nodes(body, source.node)
+        return [body.kinds.get(name_of(value.name)) for value in source.output]
+
+    def _nodes(self, body: Body, source: Iterable[onnx.NodeProto]) -> None:
+        for node in source:
+            entry = Entry(node)
+            _, function = self._functions.get(nodes.key(node), (None, None))
+            if function is not None:
+                entry.call = self._call(function, node, body)
+            else:
+                for name, given in zip(node.output, self._node(body, entry), strict=False):
+                    if name:
+                        body.declare(body.name_of(name), given)
+            body.entries.append(entry)
+
+    def _node(self, body: Body, entry: Entry) -> list[str | None]:
+        """Add a node if inference survives it, and return the kinds of its outputs."""
+        node = nodes.resolve_references(entry.node, body.attributes)
+        domain = nodes.canonical(node.domain)
+        given = [body.kinds.get(body.name_of(name)) if name else "" for name in node.input]
+        promise = signature(domain, node.op_type, body.opsets.get(domain, 0))
+        in_force = signature(domain, node.op_type, self._versions.get(domain, 0))
+        visible = (
+            self._infers
+            and promise is not None
+            and promise.infers
+            # A function may import another version than the model.
+            and in_force is not None
+            and in_force.since == promise.since
+            and promise.is_kept(node, given)
+            and all(types.is_small(each) for attribute in node.attribute for each in types.attribute_tensors(attribute))
+            and not (node.op_type in _DEADLY and _DEADLY[node.op_type](node, promise.since))
+        )
+        copy = onnx.NodeProto()
+        if visible:
+            entry.position = len(body.graph.node)
+            copy = body.graph.node.add(op_type=node.op_type, domain=domain, name=node.name)
+            copy.input.extend(map(body.name_of, node.input))
+            copy.output.extend(map(body.name_of, node.output))
+        graph_outputs = dict[str, list[str | None]]()
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                graph = copy.attribute.add(name=attribute.name, type=attribute.type).g
+                path = nodes.path(body.path, len(body.entries), attribute.name)
+                kinds = ChainMap({}, body.kinds)
+                inner = Body(path, body.opsets, graph, kinds, body.names, body.prefix, body.attributes)
+                entry.graphs.append((attribute.name, inner))
+                passed = given if node.op_type == "Scan" and len(given) == len(attribute.g.input) else []
+                if node.op_type == "Loop":
+                    passed = ["tensor(int64)", "tensor(bool)", *given[2:]]
+                graph_outputs[attribute.name] = self._graph(inner, attribute.g, passed)
+            elif visible:
+                copy.attribute.append(attribute)
+            elif attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
+                body.declare(body.name_of(node.output[0]), types.tensor_type(attribute.t.data_type, attribute.t.dims))
+        by_promise = promise.gives(node, given) if promise is not None else [None] * len(node.output)
+        by_graphs = chain(_graph_outputs(node.op_type, graph_outputs), repeat(None))
+        return [one or other for one, other in zip(by_promise, by_graphs, strict=False)]
+
+    def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body) -> Body:
+        """Add the nodes of a function where it is called."""
+        self._called.add(nodes.key(function))
+        names = dict.fromkeys(("", *function.input), "")
+        names.update(zip(function.input, map(caller.name_of, node.input), strict=False))
+        aliases = []
+        for formal, given in zip(function.output, map(caller.name_of, node.output), strict=False):
+            if formal in names:
+                aliases.append((names[formal], given))
+            elif given:
+                names[formal] = given
+        attributes = {each.name: each for each in function.attribute_proto}
+        attributes.update((each.name, each) for each in nodes.resolve_references(node, caller.attributes).attribute)
+        path, opsets = f"functions[{self._functions[nodes.key(function)][0]}]", nodes.opsets(function.opset_import)
+        prefix = f"{function.name}:{next(self._numbers)}/"
+        body = Body(path, opsets, caller.graph, caller.kinds, names, prefix, attributes, caller.outputs)
+        body.note_types(function.value_info)
+        self._nodes(body, function.node)
+        for source, given in aliases:
+            if given and body.kinds.get(source) is not None:
+                caller.declare(given, body.kinds[source])
+                caller.graph.node.add(op_type="Identity", input=[source], output=[given])
+        return body
+
+
+def _graph_outputs(operator: str, graph_outputs: Mapping[str, list[str | None]]) -> list[str | None]:
+    """Return the kinds of the outputs of an operator that come out of its graphs."""
+    if operator == "If":
+        one, other = graph_outputs.get("then_branch", []), graph_outputs.get("else_branch", [])
+        return [first if first == second else None for first, second in zip(one, other, strict=False)]
+    kinds = graph_outputs.get("body", [])
+    return kinds[1:] if operator == "Loop" else kinds if operator == "Scan" else []
