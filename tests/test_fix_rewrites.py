@@ -25,7 +25,8 @@ REFUSED = [
     ("ArgMax ArgMin", "int16 uint16 uint32 uint64", (13,)),
     ("ArgMax", "int16", (9, 11, 12, 18)),
     ("ArgMin", "uint64", (9, 11, 12, 18)),
-    ("ArgMax ArgMin Max Min Hardmax ReduceMax ReduceMin", "bfloat16", (13, 18)),
+    ("ArgMax ArgMin Max Min Hardmax ReduceMax ReduceMin", "bfloat16", (13,)),
+    ("ReduceMax", "bfloat16", (18,)),
     ("Max Min", "int16 uint16", (13,)),
     ("Max Min", "uint16", (12, 18)),
     ("Hardmax", "float64", (9, 11, 13, 18)),
@@ -85,10 +86,16 @@ def test_attributes_are_kept(name, element, attributes):
 
 
 @pytest.mark.parametrize(
-    ("name", "element", "keepdims"),
-    [("ReduceMin", "uint32", 0), ("ReduceMax", "uint64", 1), ("ReduceMin", "bfloat16", 1)],
+    ("name", "element", "keepdims", "axes", "opset"),
+    [
+        ("ReduceMin", "uint32", 0, "0, 2", 13),
+        ("ReduceMin", "uint32", 0, "2, 1", 18),
+        ("ReduceMax", "uint64", 1, "0, 1, 2", 20),
+        ("ReduceMax", "uint64", 0, "-1", 20),
+        ("ReduceMin", "bfloat16", 1, "2, 1", 18),
+        ("ReduceMin", "bfloat16", 0, "0, 1, 2", 20),
+    ],
 )
-@pytest.mark.parametrize(("axes", "opset"), [("0, 2", 13), ("2, 1", 18), ("-1", 20), ("0, 1, 2", 20)])
 def test_several_axes_are_reduced_to_the_first_of_equals(name, element, keepdims, axes, opset):
     # NumPy has no bfloat16.
     outside = "float" if element == "bfloat16" else element

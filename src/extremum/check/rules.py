@@ -473,10 +473,9 @@ def hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> I
         return
     axes = validate.axes(schema, site.accepted, rank)
     if len(axes) > 1:
-        reason = (
-            f"{schema} puts a single 1 into each block of axes {axes[0]} to {axes[-1]}; some runtimes put one per row"
-        )
-        yield SpecError(reason, remedy="reshape those axes into one and use opset 13 or later")
+        reason = f"{schema} puts a single 1 into each block of axes {axes[0]} to {axes[-1]}"
+        remedy = "reshape those axes into one and use opset 13 or later"
+        yield SpecError(f"{reason}; some runtimes put one per row", remedy=remedy)
 
 
 @rule("EX105", "select_last_index on CUDA", Severity.INFO)

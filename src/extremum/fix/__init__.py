@@ -377,8 +377,7 @@ def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
 def _with_domains(model: onnx.ModelProto, rename: Callable[[str], str]) -> onnx.ModelProto:
     """Return a copy with other names of the domains, except ONNX's own."""
     copy = deepcopy(model)
-    named: list[Any] = [*copy.opset_import, *(node for _, _, node in nodes.everywhere(copy))]
-    for each in named:
+    for each in (*copy.opset_import, *(node for _, _, node in nodes.everywhere(copy))):
         if nodes.canonical(each.domain):
             each.domain = rename(each.domain)
     return copy
