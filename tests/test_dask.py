@@ -185,6 +185,15 @@ def test_dates_big_endian_bfloat16_and_masks_of_numpy():
     hold(ex.argmax(chunked(masked, 3)), ex.argmax(masked))
 
 
+@pytest.mark.parametrize("function", [ex.max, ex.min, lambda x, **options: ex.minmax(x, **options).min])
+def test_values_alone_of_a_slice_without_an_element(function):
+    x = np.array([[np.nan, 1, np.nan, 3], [np.nan, np.nan, -0.0, 5]], np.float32)
+    for where in (None, x != 3, np.zeros(4, bool)):
+        options = {"axis": 0, "nan_policy": "omit", "where": where, "default": 7}
+        for rows in (1, 2):
+            hold(function(chunked(x, (rows, 3)), **options), function(x, **options))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int8", "datetime64[s]"])
 def test_chunks_of_unknown_size_beside_the_reduced_axis(dtype):
     rng = np.random.default_rng(4)
