@@ -377,7 +377,8 @@ def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
 def _with_domains(model: onnx.ModelProto, rename: Callable[[str], str]) -> onnx.ModelProto:
     """Return a copy with other names of the domains, except ONNX's own."""
     copy = deepcopy(model)
-    for each in (*copy.opset_import, *(node for _, _, node in nodes.everywhere(copy))):
+    named: list[Any] = [*copy.opset_import, *(node for _, _, node in nodes.everywhere(copy))]
+    for each in named:
         if nodes.canonical(each.domain):
             each.domain = rename(each.domain)
     return copy
@@ -498,8 +499,7 @@ def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Targ
         expected = [before.run(inputs) for inputs in batch]
     except ExtremumError as error:
         return [f"compared node by node, not as a whole: {error.one_line()}"]
-    after = backend.prepare(fixed)
-    if not all(same_bits(after.run(inputs), wanted) for inputs, wanted in zip(batch, expected, strict=True)):
+    if not all(map(same_bits, map(backend.prepare(fixed).run, batch), expected)):
         raise ModelError("the fixed model gives other answers")
     if run is None:
         return []
