@@ -409,7 +409,7 @@ def hardmax(x: X, dim: Dims, **options: Unpack[HardmaxOptions]) -> X:
         The dimension stays, with length `k` and without its coordinates, because each slice has its own order. The
         coordinates of the others stay. ``x.hour[best.indices]`` are the labels.""",
         dim="""hashable, optional
-        The only dimension; needs no name where the array has one dimension only.""",
+        One dimension: several are an error. It needs no name where the array has one only.""",
         where="",
     ),
 )
