@@ -136,12 +136,18 @@ _MEANINGS = {
 }
 
 
+@functools.cache
+def _keywords(function: str) -> tuple[str, ...]:
+    # Not for each error: to read a signature takes far longer than to make one, and inspect keeps memory.
+    return tuple(inspect.signature(getattr(_native, function)).parameters)
+
+
 def unknown_keyword(function: str, given: Iterable[str], known: Collection[str] = ()) -> ArgumentTypeError | None:
     """Return the error about the first keyword that a function does not have, or None; it names the word for it here.
 
     `known` are its keywords; those of the array function of this name where none are given.
     """
-    known = known or tuple(inspect.signature(getattr(_native, function)).parameters)
+    known = known or _keywords(function)
     name = next((each for each in given if each not in known), None)
     if name is None:
         return None
