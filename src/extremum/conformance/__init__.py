@@ -190,9 +190,7 @@ class Selection:
                 raise ArgumentError(f"the suite has no case {min(missing)!r}", remedy=remedy)
 
 
-@functools.cache
-def _names() -> list[str]:
-    return [case.name for case in cases()]
+_names = functools.cache(lambda: [case.name for case in cases()])
 
 
 def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
