@@ -175,6 +175,10 @@ def test_hardmax_is_along_the_last_axis_unless_another_is_named():
     x = np.array([[1.0, 3.0, 3.0], [np.nan, 5.0, np.nan], [-0.0, 0.0, -1.0]])
     assert ex.hardmax(x).tolist() == [[0, 1, 0], [1, 0, 0], [1, 0, 0]]
     assert_identical(ex.hardmax(np.array(2.0), ()), np.float64(1))
+    for whole in (x, np.array(2.0)):
+        for each in (whole, whole.astype("m8[s]"), whole.tolist()):
+            for options in ({}, {"nan_policy": "propagate"}, {"where": True}):
+                assert_identical(ex.hardmax(each, None, **options), ex.hardmax(each, tuple(range(whole.ndim))))
     for shape in ((0,), (0, 3), (3, 0), (2, 0, 3)):
         for axis in (0, -1, tuple(range(len(shape)))):
             assert_identical(ex.hardmax(np.empty(shape, np.float32), axis), np.empty(shape, np.float32))

@@ -186,11 +186,11 @@ minimum = maximum
 
 @overload
 def hardmax(
-    x: NDArray[T], /, axis: Axis = -1, *, out: NDArray[T] | None = None, **options: Unpack[HardmaxOptions]
+    x: NDArray[T], /, axis: Axis | None = -1, *, out: NDArray[T] | None = None, **options: Unpack[HardmaxOptions]
 ) -> NDArray[T]: ...
 @overload
 def hardmax(
-    x: Any, /, axis: Axis = -1, *, out: NDArray[Any] | None = None, **options: Unpack[HardmaxOptions]
+    x: Any, /, axis: Axis | None = -1, *, out: NDArray[Any] | None = None, **options: Unpack[HardmaxOptions]
 ) -> Any: ...
 @overload
 def top_k(

@@ -43,10 +43,10 @@ def find(name: str) -> Any:
         from extremum.reductions import beyond, flag, hardmax, index_type, top_k, wrong_output
 
         later = (
-            *(as_output, axis_error, broadcast_shape, copy, extremum, flag, hardmax),
+            *(as_output, axis_error, beyond, broadcast_shape, copy, extremum, flag, hardmax),
             *(index_type, integers, is_bfloat16, top_k, wrong_output),
         )
-        return {"beyond_index": beyond, "beyond_values": beyond, **{each.__name__: each for each in later}}[name]
+        return {each.__name__: each for each in later}[name]
 
 
 _asked = _native.register(find)

@@ -246,7 +246,13 @@ minmax: _Values[MinMax[Array], MinMaxIndices[Array, Array]] = _reduction(
     ),
 )
 def hardmax(
-    x: Array, /, axis: Axis = -1, *, out: None = None, split_every: int | None = None, **options: Unpack[HardmaxOptions]
+    x: Array,
+    /,
+    axis: Axis | None = -1,
+    *,
+    out: None = None,
+    split_every: int | None = None,
+    **options: Unpack[HardmaxOptions],
 ) -> Array:
     """Write the ones: in one pass where each slice lies in one chunk, else from the indices alone."""
     call = Reduction("hardmax", (True,), axis, keepdims=True, **options)

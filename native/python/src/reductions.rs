@@ -284,8 +284,7 @@ macro_rules! reduction {
                 // (The name of a raw identifier begins with that.)
                 value.map_or(Ok(()), |value| options.set_item(name.trim_start_matches("r#"), value))?;
             }
-            let beyond = python!(concat!("beyond_", stringify!($answer)));
-            beyond.call_with(x.py(), (function, x, axis).into_pyobject(x.py())?, Some(&options))
+            python!("beyond").call_with(x.py(), (function, x, axis).into_pyobject(x.py())?, Some(&options))
         }
     };
 }
@@ -530,7 +529,7 @@ fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<O
 /// x : array_like
 ///     Any shape and layout; bool, any integer, float16, bfloat16, float32 or float64. Never modified.
 /// axis : int or tuple of int, default -1
-///     The axes that together hold exactly one 1.
+///     The axes that together hold exactly one 1; None is all of them.
 /// out : numpy.ndarray, optional
 ///     Receives the result; needs its shape and type, may have any strides.
 /// nan_policy : str, default "propagate"
@@ -583,12 +582,17 @@ pub fn hardmax<'py>(
         let axis = axis.0.map_or_else(|| (-1).into_bound_py_any(py), Ok)?;
         return python!("hardmax").call(py, (x, axis, out, nan_policy, r#where));
     };
-    let settled = settle(axis.0.as_ref(), &x, "hardmax")?;
+    // None is all axes, as everywhere; left out, it is the last.
+    let (axis, default) = match axis.0 {
+        Some(axis) if axis.is_none() => (None, None),
+        axis => (axis, Some(-1)),
+    };
+    let settled = settle(axis.as_ref(), &x, "hardmax")?;
     let out = out.map(|out| target(out, "hardmax")).transpose()?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let x = Array::new(x, "hardmax")?;
     let out = out.map(|out| Array::new(out, "hardmax")).transpose()?;
-    let axes = Axes::of(settled.or(axis.0).as_ref(), Some(-1), &x, "hardmax")?;
+    let axes = Axes::of(settled.or(axis).as_ref(), default, &x, "hardmax")?;
     let (operands, shape) = (slice::from_ref(&x), &x.shape[..]);
     let order = (false, || order_of_memory(operands, shape));
     let output = Output::new(py, out, "hardmax", (shape, x.elements), operands, order)?;
