@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import extremum as ex
 from extremum import elementwise, reductions
@@ -40,7 +39,13 @@ def _over_axes(name: str) -> Callable[..., Any]:
             with column(label, name):
                 found.append(getattr(ex, name)(each, 0, where=mask, **options))
         if out is not None:
-            return _written(name, out, found, keeps_rows)
+            parts = [as_operand(each).array for each in found]
+            if len(types := {part.dtype for part in parts}) > 1:
+                reason = f"{name}: the results have the types of the columns, and out has one"
+                given, remedy = ", ".join(sorted(map(str, types))), "omit out, or convert the columns to one type first"
+                raise ElementTypeError(reason, given=given, remedy=remedy)
+            whole = np.stack(parts, axis=1)
+            return write_out(name, out, whole if keeps_rows else whole[0])
         together = table.frame if keeps_rows else table.row
         if isinstance(found[0], tuple):
             return type(found[0])(*(together(list(each)) for each in zip(*found, strict=True)))
@@ -87,17 +92,6 @@ def _split(function: str, x: Any) -> Table:
 
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
     return [None] * table.shape[1] if where is None else list(reductions.as_mask(function, where, table.shape).T)
-
-
-def _written(function: str, out: Any, found: list[Any], keepdims: bool) -> NDArray[Any]:
-    parts = [as_operand(each).array for each in found]
-    types = {part.dtype for part in parts}
-    if len(types) > 1:
-        reason = f"{function}: the results have the types of the columns, and out has one"
-        given = ", ".join(sorted(map(str, types)))
-        raise ElementTypeError(reason, given=given, remedy="omit out, or convert the columns to one type first")
-    whole = np.stack(parts, axis=1)
-    return write_out(function, out, whole if keepdims else whole[0])
 
 
 def _part(x: Operand, table: Table, place: int) -> Operand:

@@ -224,13 +224,13 @@ def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto)
     # Some exporters declare shapes that cannot be.
     if differ(ours, theirs):
         return None
-    sizes = [max(pair, key=_content) for pair in zip(ours, theirs, strict=True)]
+
+    def content(size: Dimension) -> tuple[bool, ...]:
+        # A size says most, then a name from the model, then another name.
+        return isinstance(size, int), size is not None, not is_made_up(str(size))
+
+    sizes = [max(pair, key=content) for pair in zip(ours, theirs, strict=True)]
     return types.tensor_type(stated.tensor_type.elem_type, sizes) if sizes != list(ours) else None
-
-
-def _content(size: Dimension) -> tuple[bool, ...]:
-    """Return how much a dimension says: most if it is a size, then a name from the model, then another name."""
-    return isinstance(size, int), size is not None, not is_made_up(str(size))
 
 
 @dataclass(slots=True)
