@@ -126,7 +126,8 @@ def beside_a_thread(change, calls, seconds):
         while not stop.is_set():
             change()
 
-    thread = threading.Thread(target=changes)
+    # Of a call that fails the process has to end all the same.
+    thread = threading.Thread(target=changes, daemon=True)
     thread.start()
     end = time.monotonic() + seconds
     made = 0

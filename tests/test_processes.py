@@ -55,7 +55,7 @@ def many_threads(threads):
             _native.set_bytes_per_thread(1 << (12 + turn % 6))
             _native.set_small_limit(turn % 40)
 
-    changing = threading.Thread(target=settings)
+    changing = threading.Thread(target=settings, daemon=True)
     changing.start()
     with ThreadPoolExecutor(threads) as pool:
         found = list(pool.map(lambda _: digests(), range(6 * threads)))

@@ -14,7 +14,9 @@ def run_watched(module, *arguments, seconds=300, cwd=None):
 
 def call(function, *arguments, seconds=120):
     """Call a function of a test module in a child, as `run_watched` runs a module; return its output."""
-    program = f"import {function.__module__} as module; module.{function.__name__}(*{arguments!r})"
+    # What does not end says where each of its threads is.
+    watch = f"import faulthandler; faulthandler.dump_traceback_later({seconds - 5}, exit=True)"
+    program = f"{watch}; import {function.__module__} as module; module.{function.__name__}(*{arguments!r})"
     return _watch(["-X", "faulthandler", "-c", program], seconds, TESTS)
 
 
