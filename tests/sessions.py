@@ -1,5 +1,7 @@
 """How tests run a model in onnxruntime with this package's operators; bfloat16 lives between two casts."""
 
+import functools
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -7,6 +9,16 @@ from onnx import TensorProto, helper
 
 from extremum.onnxruntime import InferenceSession
 from extremum.tensors import element_of
+
+
+@functools.cache
+def loads_opset(opset):
+    """Whether the installed onnxruntime loads models of an opset."""
+    text = f'<ir_version: 8, opset_import: ["" : {opset}]> g (float x) => (float y) {{ y = Identity (x) }}'
+    try:
+        return bool(session(onnx.parser.parse_model(text)))
+    except Exception:
+        return False
 
 
 def session(model, **options):

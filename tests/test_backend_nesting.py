@@ -4,6 +4,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
+from packaging.version import Version
 
 from extremum import backend
 from extremum.errors import ElementTypeError, SpecError
@@ -93,9 +94,12 @@ EQUAL = np.array([[[1, 2], [4, 4]]], np.float32)
 )
 def test_operators_inside(body, functions, inputs, expected):
     proto = model(body, functions=functions)
-    answers = [backend.run_model(proto, inputs), backend.run_model(proto, inputs, engine="reference")]
-    answers.append(run_model(proto, inputs))
-    if not functions:
+    answers = [backend.run_model(proto, inputs), run_model(proto, inputs)]
+    # The Scan of onnx 1.19's own evaluator returns the last row alone.
+    by_onnx = body is not SCAN or Version(onnx.__version__) >= Version("1.20")
+    if by_onnx:
+        answers.append(backend.run_model(proto, inputs, engine="reference"))
+    if by_onnx and not functions:
         feeds = dict(zip((each.name for each in proto.graph.input), inputs, strict=True))
         answers.append(ReferenceEvaluator(proto, new_ops=backend.reference_ops()).run(None, feeds))
     for answer in answers:

@@ -126,8 +126,7 @@ def beside_a_thread(change, calls, seconds):
         while not stop.is_set():
             change()
 
-    # Of a call that fails the process has to end all the same.
-    thread = threading.Thread(target=changes, daemon=True)
+    thread = threading.Thread(target=changes, daemon=True)  # after a call that fails the process ends all the same
     thread.start()
     end = time.monotonic() + seconds
     made = 0

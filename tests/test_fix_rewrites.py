@@ -17,6 +17,7 @@ from extremum.check import check
 from extremum.fix import REWRITES, fix, same_bits
 from extremum.tensors import element_of
 from models import model
+from sessions import loads_opset
 from stock import ORT, assert_same, edges, feeds_of, hold, one_node, stock_refuses
 
 # What the installed onnxruntime refuses: operators, element types, opsets at which it runs other types. Each type at
@@ -63,6 +64,8 @@ def selection(element, opset, attributes):
 @pytest.mark.parametrize("attributes", ["", "<axis=0, largest=0>"])
 def test_a_selection_that_onnxruntime_refuses_runs_there_with_the_same_bits(element, opset, attributes):
     given = selection(element, opset, attributes)
+    if not loads_opset(opset):
+        pytest.skip(f"this onnxruntime loads no opset {opset}")
     assert stock_refuses(given)
     fixed = fix(given)
     assert fixed.summary() == f"1 node rewritten for {ORT}"

@@ -149,16 +149,21 @@ def _in_xarray(array):
     return pytest.importorskip("xarray").DataArray(array, dims="x", coords={"x": [1, 2, 3]})
 
 
+def imported(names):
+    """The first of some libraries; all of them have to be here."""
+    return list(map(pytest.importorskip, names.split("+"))).pop(0)
+
+
 NULLABLE = [
     ("pandas", lambda p: p.array([1, None, 3], dtype="Int64")),
     ("pandas", lambda p: p.array([1.0, None, 3.0], dtype="Float64")),
-    ("pandas", lambda p: p.array([1, None, 3], dtype="int64[pyarrow]")),
+    ("pandas+pyarrow", lambda p: p.array([1, None, 3], dtype="int64[pyarrow]")),
     ("pandas", lambda p: p.arrays.SparseArray([1.0, np.nan, 3.0])),
     ("pandas", lambda p: p.Series(p.arrays.SparseArray([1.0, np.nan, 3.0]))),
     ("pandas", lambda p: p.Index([1, None, 3], dtype="Int64")),
     ("pandas", lambda p: p.DataFrame({"a": p.Series([1, None, 3], dtype="Int64")})),
     ("pandas", lambda p: _in_xarray(p.array([1, None, 3], dtype="Int64"))),
-    ("pandas", lambda p: _in_xarray(p.array([1, None, 3], dtype="int64[pyarrow]"))),
+    ("pandas+pyarrow", lambda p: _in_xarray(p.array([1, None, 3], dtype="int64[pyarrow]"))),
     ("pandas", lambda p: _in_xarray(p.arrays.SparseArray([1.0, np.nan, 3.0]))),
     ("polars", lambda p: p.Series([1, None, 3])),
     ("polars", lambda p: p.DataFrame({"a": [1, None, 3]})),
@@ -173,7 +178,7 @@ NULLABLE = [
 
 @pytest.mark.parametrize(("module", "make"), NULLABLE)
 def test_missing_elements_follow_the_policy(module, make):
-    x = make(pytest.importorskip(module))
+    x = make(imported(module))
     for policy in ("propagate", "raise"):
         assert "would be compared as if it were there" in str(error_of(ArgumentError, ex.argmin, x, nan_policy=policy))
     assert ex.argmax(x, nan_policy="omit") == 2
@@ -195,7 +200,7 @@ ZONED = {
     "Index": ("pandas", lambda p: p.to_datetime(SPANS).tz_localize("UTC").tz_convert(BERLIN)),
     "array": ("pandas", lambda p: p.to_datetime(SPANS).tz_localize("UTC").tz_convert(BERLIN).array),
     "Arrow in pandas": (
-        "pandas",
+        "pandas+pyarrow",
         lambda p: p.Series(p.to_datetime(SPANS, utc=True)).astype(f"timestamp[us, {BERLIN}][pyarrow]"),
     ),
     "Polars": ("polars", _zoned_polars),
@@ -218,7 +223,7 @@ def _zone_of(x):
 @pytest.fixture(params=ZONED)
 def instants(request):
     module, make = ZONED[request.param]
-    return make(pytest.importorskip(module))
+    return make(imported(module))
 
 
 def test_instants_stay_in_their_zone(instants):
@@ -305,7 +310,7 @@ BARE = {
     "array of categories": ("pandas", lambda p: p.Categorical([2, 1], categories=[2, 1], ordered=True), NO_TYPE),
     "array of periods": ("pandas", lambda p: p.period_range("2020", periods=2).array, f"{NO_TYPE}period["),
     "intervals": ("pandas", lambda p: p.interval_range(0, 2).array, f"{NO_TYPE}interval["),
-    "times of day": ("pandas", lambda p: p.Series([None], dtype="time64[us][pyarrow]"), f"{NO_TYPE}time64"),
+    "times of day": ("pandas+pyarrow", lambda p: p.Series([None], dtype="time64[us][pyarrow]"), f"{NO_TYPE}time64"),
     "table": ("pandas", lambda p: p.DataFrame({"a": [1, 2], "b": p.Categorical(["a", "b"])}), f"{NO_TYPE}category"),
 }
 
@@ -315,7 +320,7 @@ def test_what_has_no_order_is_said_in_our_own_words(name):
     module, make, text = BARE[name]
     error = ArgumentTypeError if text.endswith("no elements yet") else ElementTypeError
     for function, policy in product((ex.argmax, ex.max, ex.minmax, ex.hardmax, ex.maximum), ("propagate", "omit")):
-        caught = error_of(error, function, make(pytest.importorskip(module)), nan_policy=policy)
+        caught = error_of(error, function, make(imported(module)), nan_policy=policy)
         assert caught.reason.startswith(text)
         assert caught.remedy
         assert "rows of equal length" not in caught.remedy

@@ -62,6 +62,8 @@ def brain():
     ],
 )
 def test_apply_refuses(model, out, reason, request):
+    if out.endswith(".zarr"):
+        pytest.importorskip("zarr")
     words = [request.getfixturevalue(model), "x.npy", "-o", out]
     before = left()
     line = refused("apply", *words, *(["--output-name", "names"] if model == "text" else []))

@@ -6,6 +6,7 @@ fork waits, as in :mod:`extremum.loading`.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -19,11 +20,8 @@ from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, unknown_ke
 
 def numpy_table() -> object:
     """Return the capsule with NumPy's C functions, for those that the native module's binding lacks."""
-    try:
-        from numpy._core import multiarray
-    except ImportError:
-        # Before NumPy 2.
-        from numpy.core import multiarray  # type: ignore[no-redef]
+    # Its name before NumPy 2 had no underscore.
+    multiarray = sys.modules.get("numpy._core.multiarray") or sys.modules["numpy.core.multiarray"]
     capsule: object = multiarray._ARRAY_API
     return capsule
 

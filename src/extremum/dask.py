@@ -446,7 +446,8 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     # (The part of one chunk is merged with no other.)
     steps = dict.fromkeys(("chunk", "combine"), partial(_merge, pieces)) | {"aggregate": partial(_finish, pieces)}
     kept = {"axis": pieces.axes, "keepdims": pieces.call.keepdims and not is_flat, "output_size": pieces.length}
-    about = {"name": f"extremum-{function}", "dtype": types[0], "meta": np.empty((0,) * rank, types[0])}
+    # (The type of parts. In Dask 2025.1 it has to have a sum, which times have not.)
+    about = {"name": f"extremum-{function}", "dtype": object, "meta": np.empty((0,) * rank, types[0])}
     found = da.reduction(parts, **steps, **kept, **about, split_every=width, concatenate=False)
     if not types[1:]:
         return (found,)

@@ -51,8 +51,9 @@ def progress(*columns: ProgressColumn) -> Progress:
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), *columns, TimeRemainingColumn())
-    # Rich would write empty lines to a file.
-    return Progress(*columns, console=console, transient=True, disable=not console.file.isatty())
+    # Rich would write empty lines to a file; before 14.3 it writes one although the bars are disabled.
+    console.quiet = not console.file.isatty()
+    return Progress(*columns, console=console, transient=True, disable=console.quiet)
 
 
 def _failure(error: BaseException) -> ExtremumError:
