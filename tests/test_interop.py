@@ -150,20 +150,20 @@ def _in_xarray(array):
 
 
 def imported(names):
-    """The first of some libraries; all of them have to be here."""
-    return list(map(pytest.importorskip, names.split("+"))).pop(0)
+    """The last of some libraries; all of them have to be here."""
+    return [pytest.importorskip(name) for name in names.split("+")][-1]
 
 
 NULLABLE = [
     ("pandas", lambda p: p.array([1, None, 3], dtype="Int64")),
     ("pandas", lambda p: p.array([1.0, None, 3.0], dtype="Float64")),
-    ("pandas+pyarrow", lambda p: p.array([1, None, 3], dtype="int64[pyarrow]")),
+    ("pyarrow+pandas", lambda p: p.array([1, None, 3], dtype="int64[pyarrow]")),
     ("pandas", lambda p: p.arrays.SparseArray([1.0, np.nan, 3.0])),
     ("pandas", lambda p: p.Series(p.arrays.SparseArray([1.0, np.nan, 3.0]))),
     ("pandas", lambda p: p.Index([1, None, 3], dtype="Int64")),
     ("pandas", lambda p: p.DataFrame({"a": p.Series([1, None, 3], dtype="Int64")})),
     ("pandas", lambda p: _in_xarray(p.array([1, None, 3], dtype="Int64"))),
-    ("pandas+pyarrow", lambda p: _in_xarray(p.array([1, None, 3], dtype="int64[pyarrow]"))),
+    ("pyarrow+pandas", lambda p: _in_xarray(p.array([1, None, 3], dtype="int64[pyarrow]"))),
     ("pandas", lambda p: _in_xarray(p.arrays.SparseArray([1.0, np.nan, 3.0]))),
     ("polars", lambda p: p.Series([1, None, 3])),
     ("polars", lambda p: p.DataFrame({"a": [1, None, 3]})),
@@ -200,7 +200,7 @@ ZONED = {
     "Index": ("pandas", lambda p: p.to_datetime(SPANS).tz_localize("UTC").tz_convert(BERLIN)),
     "array": ("pandas", lambda p: p.to_datetime(SPANS).tz_localize("UTC").tz_convert(BERLIN).array),
     "Arrow in pandas": (
-        "pandas+pyarrow",
+        "pyarrow+pandas",
         lambda p: p.Series(p.to_datetime(SPANS, utc=True)).astype(f"timestamp[us, {BERLIN}][pyarrow]"),
     ),
     "Polars": ("polars", _zoned_polars),
@@ -310,7 +310,7 @@ BARE = {
     "array of categories": ("pandas", lambda p: p.Categorical([2, 1], categories=[2, 1], ordered=True), NO_TYPE),
     "array of periods": ("pandas", lambda p: p.period_range("2020", periods=2).array, f"{NO_TYPE}period["),
     "intervals": ("pandas", lambda p: p.interval_range(0, 2).array, f"{NO_TYPE}interval["),
-    "times of day": ("pandas+pyarrow", lambda p: p.Series([None], dtype="time64[us][pyarrow]"), f"{NO_TYPE}time64"),
+    "times of day": ("pyarrow+pandas", lambda p: p.Series([None], dtype="time64[us][pyarrow]"), f"{NO_TYPE}time64"),
     "table": ("pandas", lambda p: p.DataFrame({"a": [1, 2], "b": p.Categorical(["a", "b"])}), f"{NO_TYPE}category"),
 }
 
