@@ -89,7 +89,7 @@ def test_an_error_names_the_file_or_folder_that_it_is_about(tmp_path, monkeypatc
     with pytest.raises(FileNotFoundError) as caught, new_files([tmp_path / "x"]):
         (tmp_path / "source").read_bytes()
     assert caught.value.filename == str(tmp_path / "source")
-    monkeypatch.setattr(Path, "mkdir", partial(fail, errno.EACCES))
+    monkeypatch.setattr(Path, "mkdir", lambda *given: fail(errno.EACCES, *given))
     with pytest.raises(PermissionError) as caught:
         write(tmp_path / "new")
     assert caught.value.filename == str(tmp_path)

@@ -286,7 +286,7 @@ def _write_zarr(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], zarr_f
             break
     try:
         array = zarr.create_array(store=str(path), shape=shape, dtype=dtype, chunks=chunks, zarr_format=zarr_format)
-    except (TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         raise ArgumentError(f"Zarr does not store elements of type {dtype}", remedy="name a .npy file") from None
     yield array.__setitem__
 
