@@ -104,9 +104,9 @@ class Whole(int):
 @pytest.mark.parametrize(
     "other",
     [
-        *(t.type(1) for t in ELEMENT_TYPES),
+        *(Whole(2), *(t.type(1) for t in ELEMENT_TYPES)),
         *(np.longlong(3), np.ulonglong(3), np.longdouble(0.5), np.complex64(1), np.void(b"1"), np.bytes_(b"1")),
-        *(np.str_("1"), np.datetime64("2020-01-01"), np.timedelta64(3, "D"), np.datetime64("NaT"), Half(0.5), Whole(2)),
+        *(np.str_("1"), np.datetime64("2020-01-01"), np.timedelta64(3, "D"), np.datetime64("NaT", "D"), Half(0.5)),
         *(1j, "1", None, [1, 2], np.array(1.5), [0.5], memoryview(b"12"), object(), np.array(["2020"], "M8[s]")),
     ],
     # (Without addresses, which differ from process to process.)

@@ -165,8 +165,8 @@ def _through_protocols(x: Any) -> NDArray[Any]:
     try:
         # A subclass that `__array__` returns is wanted as it is: it may have a mask.
         return np.asanyarray(x)
-    except ValueError:
-        # NumPy's word for rows of different lengths. (`suppress` would be a twentieth of a call with a list.)
+    except (OverflowError, ValueError):
+        # Rows of different lengths, or times without a common unit. (`suppress` is a twentieth of a call with a list.)
         pass
     try:
         return np.asarray(x, dtype=object)
