@@ -51,11 +51,7 @@ def test_units_meet_in_the_finer_one():
 
 
 FAR = {
-    "years": (
-        np.array(["2500"], "M8[Y]"),
-        np.array(["2000-01-01"], "M8[ns]"),
-        "the time 2500 does not fit datetime64[ns]",
-    ),
+    "years": (np.array(["2500"], "M8[Y]"), np.array(["2000"], "M8[ns]"), "the time 2500 does not fit datetime64[ns]"),
     "long ago": (np.array(["-9999"], "M8[Y]"), np.array([0], "M8[us]").astype("M8[ns]"), "the time -9999 does not fit"),
     "seconds": (np.array([2**40], "m8[s]"), np.array([1], "m8[ns]"), "the time 1099511627776 seconds does not fit"),
     "foreign bytes": (np.array(["2500"], ">M8[D]"), np.array(["2000"], ">M8[ns]"), "the time 2500-01-01 does not fit"),
@@ -70,8 +66,10 @@ def test_units_that_overflow_are_refused(name):
             error = error_of(ArgumentError, function, *operands)
             assert error.reason.startswith(text)
             assert error.where == function.__name__
+    # NumPy 2.5 makes no array of some of these.
+    texts = (text, "elements of type object") if np.lib.NumpyVersion(np.__version__) >= "2.5.0" else text
     for function, rows in ((ex.max, [near[0], far[0]]), (ex.argmax, [[near], [far]])):
-        assert error_of(ExtremumError, function, rows).reason.startswith((text, "elements of type object"))  # NumPy 2.5
+        assert error_of(ExtremumError, function, rows).reason.startswith(texts)
     nothing = np.array(["NaT"], near.dtype)
     reason = refusal(ArgumentError, ex.max, nothing, nan_policy="omit", default=far[0])
     assert reason == f"max: default={far[0]} does not fit {near.dtype.newbyteorder('=')}"
