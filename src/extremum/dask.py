@@ -36,7 +36,7 @@ from extremum.arrays import class_name
 from extremum.indices import axis_error
 from extremum.interop import Operand, as_operand, common_library
 from extremum.partials import Part, Pieces, TopK
-from extremum.reductions import Reduction, Selection, flag, index_type, one_axis
+from extremum.reductions import Index, Reduction, Selection, flag, index_type, one_axis
 from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like, result_of
 
 if TYPE_CHECKING:
@@ -158,9 +158,7 @@ class _Values(Protocol[One, Both]):
     ) -> One | Both: ...
 
 
-def _plan(
-    call: Reduction, x: Any, out: Any, values: bool, index: np.dtype[Any] | None, default: Any
-) -> tuple[Pieces, Any]:
+def _plan(call: Reduction, x: Any, out: Any, values: bool, index: Index, default: Any) -> tuple[Pieces, Any]:
     """Return a call about a Dask array, and its mask in the chunks of the array."""
     _require_chunked(call.function, x, out)
     dtype = _element_type(call.function, x)

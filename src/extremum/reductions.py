@@ -112,8 +112,8 @@ class Reduction:
         if defaults is None and any(array.shape[axis] == 0 for axis in axes):
             # There may be no slice that lacks them.
             reason = f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element"
-            given = f"{array.dtype}{list(array.shape)}"
-            raise ArgumentError(reason, given=given, remedy="reduce axes that are not empty, or pass a default")
+            remedy = "reduce axes that are not empty, or pass a default"
+            raise ArgumentError(reason, given=_summary(array), remedy=remedy)
         if self.nan_policy == "raise":
             found = nan(ends[0].values)
             if empty is not None:
@@ -123,8 +123,7 @@ class Reduction:
         if empty and defaults is None:
             why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
             reason = f"{self.function}: {self._first_slice(ends[0].indices == -1)} has no element to choose from: {why}"
-            given = f"{array.dtype}{list(array.shape)}"
-            raise ArgumentError(reason, given=given, remedy="pass a default for such slices")
+            raise ArgumentError(reason, given=_summary(array), remedy="pass a default for such slices")
         results = []
         for end, filling in zip(ends, defaults or ends, strict=True):
             if empty:
@@ -176,7 +175,7 @@ class Reduction:
         """Refuse the slices that hold NaN."""
         if found.any():
             reason = f"{self.function}: {self._first_slice(found)} holds NaN"
-            given = f"{array.dtype}{list(array.shape)}, nan_policy='raise'"
+            given = f"{_summary(array)}, nan_policy='raise'"
             raise ArgumentError(reason, given=given, remedy="use nan_policy='omit' or 'propagate', or mend the data")
 
     def _first_slice(self, meant: NDArray[np.bool_]) -> str:
@@ -212,7 +211,7 @@ def require_fit(function: str, last: float, index: Index, array: NDArray[Any] | 
     """Refuse a type that does not hold the last index of a slice."""
     if index is not None and last > np.iinfo(index).max:
         reason = f"{function}: an index up to {last} does not fit {index}"
-        given = "" if array is None else f"{array.dtype}{list(array.shape)}"
+        given = "" if array is None else _summary(array)
         raise ArgumentError(reason, given=given, remedy=f"use {_keyword(function)}=int64")
 
 
@@ -225,6 +224,10 @@ def require_policy(function: str, nan_policy: object) -> None:
     if not isinstance(nan_policy, str) or nan_policy not in get_args(NanPolicy):
         reason = f"{function}: there is no NaN policy {nan_policy!r}"
         raise ArgumentError(reason, remedy="use 'propagate', 'omit' or 'raise'")
+
+
+def _summary(array: NDArray[Any]) -> str:
+    return f"{array.dtype}{list(array.shape)}"
 
 
 def flag(function: str, name: str, value: object) -> bool:
@@ -246,7 +249,7 @@ def as_mask(function: str, where: Any, shape: Ints | None = None) -> NDArray[np.
         raise ArgumentError(reason, remedy="fill them with what they are to mean")
     if array.dtype != np.bool_:
         reason = f"{function}: where has element type {array.dtype}, not bool"
-        given = f"where: {array.dtype}{list(array.shape)}"
+        given = f"where: {_summary(array)}"
         raise ElementTypeError(reason, given=given, remedy="pass the outcome of a comparison, or where.astype(bool)")
     try:
         return array if shape is None else np.broadcast_to(array, shape)
@@ -320,7 +323,7 @@ def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = Tru
 
 def wrong_output(function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: Sequence[int]) -> ExtremumError:
     """Return the error about an array that does not take a result of this type and shape."""
-    shape, given, own = tuple(shape), f"out: {out.dtype}{list(out.shape)}", out.dtype.newbyteorder("=")
+    shape, given, own = tuple(shape), f"out: {_summary(out)}", out.dtype.newbyteorder("=")
     if own != dtype:
         reason = f"{function}: out has element type {own}, the result has {dtype}"
         return ElementTypeError(reason, given=given, remedy=f"pass an array of {dtype}")
@@ -457,7 +460,7 @@ class Selection:
         axis = one_axis(x, axis)
         where, most = ("", math.prod(x.shape)) if axis is None else (f" along axis {axis}", x.shape[axis])
         if not 0 <= k <= most:
-            reason, given = f"top_k: k is {k}, and there are {most} elements{where}", f"{x.dtype}{list(x.shape)}, k={k}"
+            reason, given = f"top_k: k is {k}, and there are {most} elements{where}", f"{_summary(x)}, k={k}"
             raise ArgumentError(reason, given=given, remedy=f"pass k from 0 to {most}")
         return cls(k, axis, mode == "largest", in_order, nan_policy)
 
