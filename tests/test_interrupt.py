@@ -96,12 +96,13 @@ WHERE = {
     # poll comes back when its thread gets a signal, so another thread gets it.
     "main": f"__import__('signal').pthread_sigmask(0, [__import__('signal').SIGINT]); {CALL}",
     "other": f"__import__('threading').Thread(target=lambda: {CALL}).start(); __import__('time').sleep(60)",
+    "fails": "try: __import__('time').sleep(60)\n    finally: raise RuntimeError('release unlocked lock')",
 }
 
 
 @pytest.mark.parametrize("where", WHERE)
 def test_a_library_that_does_not_come_back(where):
-    """A library holds the main thread, or one for which the interpreter waits at its end."""
+    """A library holds the main thread, or one for which the interpreter waits at its end; or fails when interrupted."""
     run("run", WHERE[where])
 
 

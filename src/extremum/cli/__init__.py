@@ -1,12 +1,11 @@
 """The command ``extremum``: one line per mistake on stderr, and the exit status.
 
 Exit status: 0 done, 1 done with findings, 2 could not run, 130 interrupted. An unexpected exception is status 2 too.
-:mod:`extremum.cli.program` lists the commands; each parses its arguments, calls the library, prints, and returns its
-status.
+:mod:`extremum.cli.program` lists the commands; each parses its arguments, calls the library, prints, returns a status.
 
 A command that works long ends within a second of Ctrl-C. The first Ctrl-C raises KeyboardInterrupt, so that the command
-can tidy up. A thread ends the process if that takes longer than the time allowed, for example because the main thread
-is inside a library or waits for another thread. A second Ctrl-C ends the process at once.
+can tidy up. A thread ends the process if that takes too long: the main thread may be inside a library. A second Ctrl-C
+ends the process at once.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ _INTERRUPTED = 128 + 2
 _ALLOWED = 0.7
 
 _said = threading.Lock()
+_pressed = threading.Event()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,8 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # A warning of a library is no answer of the command.
         warnings.simplefilter("ignore")
     with _watch():
-        status = _status(words)
-    sys.exit(status)
+        sys.exit(_status(words))
 
 
 def _status(words: list[str]) -> int:
@@ -55,13 +54,14 @@ def _status(words: list[str]) -> int:
         # Empty text flushes what a library has printed, and below what is left.
         terminal.write("", end="")
         return status
-    except KeyboardInterrupt:
-        _say_interrupted()
-        return _INTERRUPTED
     except BrokenPipeError:
         # The reader has seen enough.
         terminal.discard(sys.stdout)
     except BaseException as error:  # a panic of the native module is no Exception
+        # A library may turn the interrupt into an error of its own.
+        if isinstance(error, KeyboardInterrupt) or _pressed.is_set():
+            _say_interrupted()
+            return _INTERRUPTED
         failure = terminal.show_error(error)
         try:
             terminal.write(json_text({"error": failure.record()}) + "\n" if _wants_json(words) else "", end="")
@@ -80,8 +80,7 @@ def _run(words: list[str]) -> int:
         return shell_complete(program, {}, "extremum", "_EXTREMUM_COMPLETE", instruction)
     try:
         with program.make_context("extremum", list(words)) as context:
-            status: int | None = program.invoke(context)
-            return status or 0
+            return int(program.invoke(context) or 0)
     except click.ClickException as error:
         raise ArgumentError(" ".join(error.format_message().split())) from None
     except click.exceptions.Exit as error:
@@ -105,6 +104,7 @@ def _say_interrupted() -> None:
 @contextmanager
 def _watch() -> Iterator[None]:
     """End the process soon after a Ctrl-C that comes in this block."""
+    _pressed.clear()
     if _said.locked():
         _said.release()
     is_main = threading.current_thread() is threading.main_thread()
@@ -133,6 +133,7 @@ def _watch() -> Iterator[None]:
 def _raise_first(number: int, frame: FrameType | None) -> None:
     # The next ones only wake the thread: an exception in the middle of tidying up would show a traceback.
     signal.signal(signal.SIGINT, lambda *_: None)
+    _pressed.set()
     raise KeyboardInterrupt
 
 

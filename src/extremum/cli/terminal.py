@@ -24,8 +24,7 @@ _REPORT = "this is a bug in extremum; please report it with the traceback that E
 
 def write(text: str, *, err: bool = False, end: str = "\n") -> None:
     """Write text to stdout or stderr if the stream exists; `end` follows the text."""
-    stream = sys.stderr if err else sys.stdout
-    if stream is not None:
+    if (stream := sys.stderr if err else sys.stdout) is not None:
         print(text, file=stream, end=end, flush=True)
 
 
