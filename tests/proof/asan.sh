@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-toolchain=${TOOLCHAIN:-nightly} calls=${CALLS:-500000} jobs=${JOBS:-$(nproc)} seed=${SEED:-1} python=.venv/bin/python
+toolchain=${TOOLCHAIN:-nightly} calls=${CALLS:-500000} jobs=${JOBS:-$(nproc)} seed=${SEED:-$(date +%j)} python=.venv/bin/python
 runtime=$(cc -print-file-name=libasan.so 2>/dev/null || true)
 # ONNX Runtime throws C++ exceptions, which the sanitizer finds only where their library was there before it.
 throwing=$(cc -print-file-name=libstdc++.so.6 2>/dev/null || true)
@@ -28,7 +28,7 @@ EXTREMUM_CASES=$((calls / 25)) EXTREMUM_SEED=$seed cargo "+$toolchain" test --qu
 
 site=$CARGO_TARGET_DIR/site
 tests/proof/site.sh "$site" "$CARGO_TARGET_DIR/$target/release"
-echo "== $calls calls from Python, in $jobs processes"
+echo "== $calls calls from Python of seed $seed, in $jobs processes"
 # Leaks: what CPython and NumPy keep to the end is not told from what is lost; tests/test_leaks.py looks for those.
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=1 PYTHONMALLOC=malloc
 processes=()

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-calls=${CALLS:-3000} seed=${SEED:-1} python=.venv/bin/python
+calls=${CALLS:-3000} seed=${SEED:-$(date +%j)} python=.venv/bin/python
 command -v valgrind >/dev/null || { echo ".ci/leg valgrind needs valgrind: apt-get install valgrind" >&2; exit 2; }
 
 site=$PWD/target/valgrind report=$PWD/target/valgrind.xml
