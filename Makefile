@@ -8,7 +8,7 @@ TESTS ?= tests
 # For `make bench`: the suite (matrix, memory, answers, scaling, top_k, sessions, preparing, large) and its options.
 SUITE ?= matrix
 BENCH ?= $(if $(filter matrix,$(SUITE)),--quick)
-# For `make test-all`: what `.ci/leg` lists.
+# For `make test-all`: names that `.ci/leg` lists.
 LEGS ?= rust exhaustive deep coverage numpy floors newest mutants miri asan valgrind platforms browser
 # For `make fuzz`: how long, and which cases.
 SECONDS ?= 60
@@ -19,7 +19,7 @@ OLDEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 # cargo must see the interpreter that pip builds with, or it compiles the binding a second time.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Tools are installed without bytecode: Python writes what the tests import, once.
+# Tools are installed without bytecode: Python compiles what the tests import, once.
 unexport PYTHONDONTWRITEBYTECODE
 
 TWO := --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
@@ -34,7 +34,7 @@ SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell fi
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
 
-# Evaluated before the first command: what is missing is said in one line, and nothing has been touched.
+# Evaluated before the first command: one line says what is missing, before anything has changed.
 toolchain:
 	$(if $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 10) or "")' 2>/dev/null),,$(error \
 	extremum needs Python 3.10 or later, '$(PYTHON)' is not: install it from https://www.python.org, or name one: make PYTHON=python3.12))
@@ -45,7 +45,7 @@ toolchain:
 	print(tuple(map(int, found.groups())) >= tuple(map(int, "$(OLDEST_RUST)".split("."))) or "")' 2>/dev/null),,$(error \
 	extremum needs Rust $(OLDEST_RUST) or later, this is '$(shell rustc --version 2>/dev/null)': rustup update stable))
 
-# The stamps below say what is done; delete .venv to start over.
+# The stamp files below record finished steps; delete .venv to start over.
 $(BIN)/python: | toolchain
 	$(PYTHON) -m venv $(VENV)
 
@@ -53,7 +53,7 @@ $(VENV)/.pip: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@touch $@
 
-# Apart from the installation, so that tools can be installed meanwhile.
+# Separate from the installation, so that the tools can be installed at the same time.
 $(VENV)/.wheel: $(SOURCES) $(VENV)/.pip | toolchain
 	rm -rf $(VENV)/wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
@@ -74,17 +74,17 @@ demo: install ## classify held-out digits with two real models
 	$(BIN)/python examples/digits.py
 	$(BIN)/extremum run examples/digits/classifier.onnx -i images=examples/digits/held_out.npz:images
 
-# Two at a time, as each of them leaves a core idle now and then.
+# Two jobs at a time, because each leaves a core idle now and then.
 test: | toolchain ## every check and every test; TESTS= picks some
 	$(MAKE) $(TWO) test-rust $(VENV)/.wheel $(VENV)/.tools
 	$(MAKE) $(TWO) lint-python lint-rust
 	$(BIN)/python -m pytest -n 2 $(TESTS)
 
-# The tests in Rust run with debug assertions alone; the tests in Python run what is released.
+# The Rust tests run only with debug assertions; the Python tests run the release build.
 test-rust:
 	cargo test --quiet --profile checked --workspace --exclude extremum-python
 
-test-all: test ## the same, and what runs every night; LEGS= picks some, .ci/leg lists them
+test-all: test ## `make test` and the legs that run every night; LEGS= picks some, .ci/leg lists them
 	$(MAKE) fuzz
 	.ci/leg $(LEGS)
 
@@ -104,11 +104,11 @@ lint-rust: $(BIN)/python
 	.ci/linked-crates --check
 	cargo clippy --quiet --release --workspace --all-targets -- -D warnings
 
-bench: $(VENV)/.installed $(VENV)/.tools ## measure against every installed peer; BENCH= measures everything, SUITE= something else, SET= an instruction set
+bench: $(VENV)/.installed $(VENV)/.tools ## measure against every installed peer; BENCH= runs the full matrix, SUITE= another suite, SET= one instruction set
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks $(addprefix --instruction-set ,$(SET)) $(SUITE) $(BENCH)
 
-# From a folder that is made anew: what a page no longer says is nowhere.
+# Into an empty folder, so that no removed page remains.
 docs: install ## build the site of the documentation into build/site; a warning is an error
 	$(BIN)/python -m pip install --quiet --group docs
 	rm -rf build/site build/doctrees

@@ -50,11 +50,11 @@ def bench(held: str | None) -> None:
 @click.option("-o", "--output", type=click.File("x"), help="Write the record as JSON; a file is never replaced.")
 @click.option("--publish", "published", is_flag=True, help="With --quick: put a row into docs/performance.md.")
 def matrix(quick: bool, pattern: str, threads: int, budget: float, output: TextIO | None, published: bool) -> None:
-    """Time this package and every installed peer; the full matrix takes half an hour, and has peak memory too."""
+    """Time this package and every installed peer; the full matrix takes half an hour, and measures peak memory too."""
     cases = [case for case in (cases_of.quick() if quick else cases_of.full()) if re.search(pattern, case.name)]
     if not cases:
         raise click.UsageError(f"no case matches --filter {pattern!r}")
-    # Before a peer is imported that sizes its pool by the processors it sees.
+    # Before the import of peers that size their pool by the processors they see.
     run.hold(threads)
     name = f"filter {pattern}" if pattern else "quick" if quick else "full"
     result = run.measure(

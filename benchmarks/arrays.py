@@ -1,4 +1,4 @@
-"""The suites of the array functions: beyond the caches, values and masks beside the plain answer, threads, top k."""
+"""The suites of the array functions: beyond the caches, values and masks against the plain call, threads, top k."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _rows(x: Array, length: int) -> Array:
     return x[: x.size // length * length].reshape(-1, length)
 
 
-# Memory: a call of this package and the same of NumPy, on 96 MB in parts of 4 MB, so that each comes from memory.
+# Memory: a call of this package and the same call of NumPy, on 96 MB in parts of 4 MB, so that no part is in a cache.
 
 _TYPES = ("int64", "float64", "int32", "float32", "int16", "uint8")
 _MEMORY: dict[str, Callable[[Any, Array], Any]] = {
@@ -45,7 +45,7 @@ def _drawn(element: str, shape: int | tuple[int, ...]) -> Array:
     generator = np.random.default_rng(96)
     if element.startswith("float"):
         return generator.standard_normal(shape, np.float32).astype(element)
-    # No element is the largest that there is: such a one ends the search.
+    # No element is the largest of its type, because that would end the search.
     low, high = (-100, 100) if element.startswith("int") else (20, 220)
     return generator.integers(low, high, shape, np.dtype(element))
 
@@ -64,7 +64,7 @@ def _each(work: Callable[[Array], Any], parts: list[Array]) -> list[Any]:
 @run.PUBLISH
 @click.option("--megabytes", type=click.IntRange(min=4), default=96, show_default=True)
 def memory(budget: float, published: bool, megabytes: int) -> None:
-    """Time reductions of arrays that no cache holds, on one thread: over NumPy, and over a bare loop in brackets."""
+    """Time reductions of arrays that fit no cache, on one thread, against NumPy and, in brackets, a bare loop."""
     run.hold(1)
     rows = {name: [run.processor(), name] for name in _MEMORY}
     for element in _TYPES:
@@ -80,7 +80,7 @@ def memory(budget: float, published: bool, megabytes: int) -> None:
         report.publish_rows("memory", head, list(rows.values()))
 
 
-# Answers: values, indices, both ends, masks and NaN left out, beside the plain call on the same array.
+# Answers: values, indices, minmax, masks and omitted NaN, against the plain call on the same array.
 
 # From a number of elements to a shape, and the axis that is reduced.
 _LAYOUTS: dict[str, tuple[Callable[[int], tuple[int, ...]], int | None]] = {
@@ -92,8 +92,8 @@ _LAYOUTS: dict[str, tuple[Callable[[int], tuple[int, ...]], int | None]] = {
     "rows of 4": (lambda n: (n // 4, 4), 1),
     "middle axis": (lambda n: (n // 20000, 100, 200), 1),
 }
-# The calls, the one that they stand beside, and the bound: of the first over the second, or with "at least" the second
-# over the first.
+# The calls, the call that they are compared with, and the bound on the ratio of times: first over second, or with "at
+# least" second over first.
 _WANTED = {
     "`max` with index / `argmax`": (r"max, index", "argmax", "at most 1.15"),
     "`minmax` / `max`": (r"minmax", "max", "at most 1.2"),
@@ -102,12 +102,12 @@ _WANTED = {
     "`np.nanargmax` / omit": (r"omit, 5 % NaN", "np.nanargmax", "at least 5"),
     "`bottleneck.nanargmax` / omit": (r"omit, 5 % NaN", "bottleneck", "at least 3"),
 }
-# What a slice gives in which nothing takes part.
+# The result of a slice whose elements are all skipped.
 _NOTHING = -1
 
 
 def _contenders(x: Array, axis: int | None) -> dict[str, Call]:
-    """Return calls on an array by name, each of which gave what NumPy finds."""
+    """Return calls on an array by name, after each gave the same answer as NumPy."""
     calls: dict[str, Call] = {}
 
     def add(name: str, function: Any, of: Array, there: Array | bool = True, **options: Any) -> None:
@@ -129,11 +129,11 @@ def _contenders(x: Array, axis: int | None) -> dict[str, Call]:
     add("minmax", ex.minmax, x)
     drawn = np.random.default_rng(15).random(x.shape, np.float32)
     for words, share in {"no NaN": 0.0, "5 % NaN": 0.05, "one NaN": 1e-12}.items() if x.dtype.kind == "f" else ():
-        # Where nothing is NaN it is the array itself: a copy may lie in another cache.
+        # Without NaN it is the array itself: a copy may be in another cache.
         data = np.where(drawn < share, x.dtype.type(np.nan), x) if share else x
         if words == "one NaN":
             data.flat[x.size // 2] = np.nan
-        # One number in each slice: the peers refuse a slice without any.
+        # Each slice has a number: the peers refuse an all-NaN slice.
         first = (0,) * x.ndim if axis is None else (slice(None),) * axis + (0,)
         data[first] = x[first]
         add(f"omit, {words}", ex.argmax, data, ~np.isnan(data), nan_policy="omit")
@@ -143,7 +143,7 @@ def _contenders(x: Array, axis: int | None) -> dict[str, Call]:
                 add("bottleneck", import_module("bottleneck").nanargmax, data, ~np.isnan(data))
     masks = {words: drawn < share for words, share in {"half": 0.5, "all": 1.0, "1 %": 0.01}.items()}
     if axis is not None:
-        # Made anew, as a user has them: a view of the whole mask would lie as far apart as that does.
+        # Copies, as users have them: a view would keep the strides of the whole mask.
         masks["by the last axis"] = np.broadcast_to(masks["half"][(0,) * (x.ndim - 1)].copy(), x.shape)
         first = (slice(None), *(slice(0, 1),) * (x.ndim - 1))
         masks["by the first axis"] = np.broadcast_to(masks["half"][first].copy(), x.shape)
@@ -158,7 +158,7 @@ def _contenders(x: Array, axis: int | None) -> dict[str, Call]:
 @run.FILTER
 @run.SECONDS
 def answers(element: str, megabytes: int, pattern: str, budget: float) -> None:
-    """Time every answer of one pass beside the plain one, on one thread: the worst ratio in each layout."""
+    """Time every call of one pass against the plain call, on one thread: the worst ratio in each layout."""
     run.hold(1)
     layouts = [layout for layout in _LAYOUTS if re.search(pattern, layout)]
     rows = {words: [words, wanted] for words, (_, _, wanted) in _WANTED.items()}
@@ -215,9 +215,9 @@ def _with_threads(number: int, call: Call) -> Any:
 @run.FILTER
 @run.SECONDS
 def scaling(pattern: str, budget: float) -> None:
-    """Time float32 calls with 2, 4, ... threads, up to the processors that this process may use, over one thread.
+    """Time float32 calls with 2, 4, ... threads, up to the processors that this process may use, against one thread.
 
-    The bare loop reads as many bytes with as many threads: where memory is the limit, no call gains more.
+    The bare loop reads the same number of bytes with the same threads: where memory is the limit, no call gains more.
     """
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     counts = [1 << power for power in range(processors.bit_length()) if 1 << power < processors]
@@ -234,7 +234,7 @@ def scaling(pattern: str, budget: float) -> None:
         click.echo(report.table([f"{count} threads over one", *titles], rows))
 
 
-# Top k: the shapes that users have, in every sequence of elements, over the fastest peer.
+# Top k: shapes that users have, with elements in several orders, against the fastest peer.
 
 # Shape, axis and k: sampling of a language model, neighbours, routing to experts, detection, columns.
 _TOP_K: tuple[tuple[tuple[int, ...], int, int], ...] = (
@@ -242,7 +242,7 @@ _TOP_K: tuple[tuple[tuple[int, ...], int, int], ...] = (
     *(((1000, 1000), 0, 5), ((21, 256, 256), 0, 3), ((1_000_000,), 0, 1000), ((1_000_000,), 0, 100_000)),
     *(((100, 1000), 1, 5), ((64,), 0, 5), ((8400, 80), 1, 1), ((1, 100_000), 1, 300)),
 )
-# From a generator, and the place of each element on the axis, to the elements.
+# From a generator and the position of each element along the axis to the elements.
 _TEXTURES: dict[str, Callable[[np.random.Generator, Array], Array]] = {
     "random": lambda generator, places: generator.standard_normal(places.shape, np.float32),
     "ascending": lambda generator, places: places.copy(),
@@ -257,7 +257,7 @@ _TEXTURES: dict[str, Callable[[np.random.Generator, Array], Array]] = {
 @run.SECONDS
 @run.PUBLISH
 def top_k(pattern: str, budget: float, published: bool) -> None:
-    """Time `top_k` on one thread: over the fastest peer, in brackets microseconds; the worst order."""
+    """Time `top_k` on one thread against the fastest peer; in brackets microseconds; last, the worst order."""
     run.hold(1)
     contenders = peers.installed(1, (peers.OURS, "numpy", "onnxruntime", "jax", "torch"))
     rows, ratios = [], []
@@ -269,7 +269,7 @@ def top_k(pattern: str, budget: float, published: bool) -> None:
         for draw in _TEXTURES.values():
             places = np.broadcast_to(np.indices(shape, np.float32, sparse=True)[axis], shape)
             x = draw(np.random.default_rng(39), places)
-            # The first of equals, which peers do not promise.
+            # The first of equals wins; peers do not promise that.
             index = np.take(np.argsort(-x, axis, kind="stable"), range(k), axis)
             calls: dict[str, Call] = {}
             for library, _, prepare in contenders:

@@ -1,4 +1,4 @@
-"""The suite of chunks and files: Dask's argmax beside ours, what a chunk costs, 60 GB on two processes, a file."""
+"""The suite of chunks and files: Dask's argmax against ours, the cost of a chunk, 60 GB on two processes, files."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def matrix(budget: float = 1.0, count: int = len(_CASES)) -> None:
         name, _, omitted = function.partition(", ")
         ours = partial(getattr(extremum.dask, name), nan_policy="omit" if omitted else "propagate")
         both = ours, getattr(da, name)
-        # No two elements of a slice are equal more often than chance has it; Dask's answer differs for ties.
+        # Elements of a slice are equal only by chance; Dask's answer differs for ties.
         data = random.integers(0, 255, shape, "u1") if dtype == "uint8" else random.random(shape) * 2**31
         x = da.from_array(data.astype(dtype), chunks=chunks).persist(scheduler="synchronous")
         if axis is not None:
@@ -79,7 +79,7 @@ def matrix(budget: float = 1.0, count: int = len(_CASES)) -> None:
 @large.command
 @click.option("--most", type=click.IntRange(min=100), default=100_000, show_default=True)
 def chunks(most: int = 100_000) -> None:
-    """Time what each of 100 to 100,000 chunks of ten elements costs, beside Dask's own argmax."""
+    """Time the cost of each of 100 to 100,000 chunks of ten elements, against Dask's own argmax."""
     rows = []
     for count in (count for count in (100, 1000, 10000, 100000) if count <= most):
         x = da.ones((count * 10,), chunks=10, dtype=np.float32)
@@ -92,10 +92,10 @@ def chunks(most: int = 100_000) -> None:
 @large.command
 @click.option("--gigabytes", type=float, default=60.0, show_default=True)
 def virtual(gigabytes: float) -> None:
-    """Reduce an array that is nowhere at once over its chunked axis, on two processes; print the peak of each."""
+    """Reduce an array that never exists as a whole over its chunked axis, on two processes; print the peak of each."""
     from distributed import Client, LocalCluster
 
-    # Rows of a saw, the largest of which is the last of its first tooth.
+    # The rows are a sawtooth: the first largest row is the last row of the first tooth.
     rows, columns, tooth = int(gigabytes * 1e9 / 4000), 1000, 1 << 24
     saw = (da.arange(rows, chunks=25000) % tooth).astype(np.float32)[:, None]
     x = saw * da.ones((rows, columns), chunks=(25000, columns), dtype=np.float32)
@@ -130,7 +130,7 @@ def _looped(path: Path, axis: int) -> Any:
     }
     array, stays = opened[path.suffix](path), 0 if axis else 1
     found = np.empty([length for each, length in enumerate(array.shape) if each != axis], np.int64)
-    # Whole chunks of a Zarr array.
+    # Read whole chunks of a Zarr array.
     unit = (6, 500)[stays] if path.suffix == ".zarr" else 1
     step = max(1, (64 << 20) * array.shape[stays] // (4 * math.prod(array.shape)) // unit) * unit
     for start in range(0, array.shape[stays], step):
@@ -139,7 +139,7 @@ def _looped(path: Path, axis: int) -> Any:
     return found
 
 
-# The peak of a process that only starts another counts for that one too, so the command says its own.
+# A child inherits the peak of the process that starts it, so the command prints its own peak.
 _COMMAND = """
 from benchmarks.run import high_water
 from extremum.cli import main
@@ -155,7 +155,7 @@ finally:
 @click.option("--shape", nargs=3, type=int, default=(24, 2500, 2500), show_default=True)
 @run.SECONDS
 def files(folder: Path, shape: tuple[int, ...], budget: float) -> None:
-    """Time `extremum apply` on 600 MB as .npy, Zarr and NetCDF beside a loop that writes and syncs the same file."""
+    """Time `extremum apply` on 600 MB as .npy, Zarr and NetCDF against a loop that writes and syncs the same file."""
     rows, out, own = [], folder / "y.npy", folder / "own.npy"
 
     def applied() -> None:

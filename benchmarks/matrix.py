@@ -1,7 +1,7 @@
 """The cases of the benchmark: operator, element type, shape, axes and layout; the arrays of a case, and its answer.
 
-The numbers come from a bell curve and are rounded, so that rows hold ties as logits of a quantised model do, and one
-answer, which NumPy finds on int8, serves all twelve element types. No NaN: peers disagree on it.
+The numbers come from a bell curve and are rounded, so that rows hold ties, as logits of a quantised model do. One
+answer, which NumPy finds on int8, serves all twelve element types. There is no NaN, because peers disagree on it.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ class Case(NamedTuple):
     # argmax, argmin, max, min, hardmax or top_k.
     operator: str
     element_type: str
-    # Of the input; of max and min, of the result.
+    # Shape of the input; for max and min, of the result.
     shape: tuple[int, ...]
     # Ascending; None reduces all.
     axes: tuple[int, ...] | None = None
     last: bool = False
-    # A key of `LAYOUTS`; of max and min, that of every second operand.
+    # A key of `LAYOUTS`; for max and min, the layout of every second operand.
     layout: str = "contiguous"
     operands: int = 1
     # Shape of the last operand of max and min: same, row, column or scalar.
     broadcast: str = "same"
-    # Hardmax 11 takes the axes from its `axis` to the last together.
+    # Hardmax 11 reduces the axes from `axis` to the last together.
     opset: int = 13
-    # Of top_k.
+    # For top_k.
     k: int = 0
 
     @property
@@ -77,7 +77,7 @@ class Case(NamedTuple):
 
     @property
     def operand_shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Shape of every array that goes in."""
+        """Shape of every operand."""
         shapes = {"row": self.shape[-1:], "column": (*self.shape[:-1], 1), "scalar": ()}
         return (*[self.shape] * (self.operands - 1), shapes.get(self.broadcast, self.shape))
 
@@ -115,7 +115,7 @@ def _each(case: Case, types: Iterable[str] = ELEMENT_TYPES) -> Iterator[Case]:
 
 
 def full() -> Iterator[Case]:
-    """Yield the whole matrix; the element types of one question stand together, so that it is answered once."""
+    """Yield the whole matrix; cases that differ only in element type are adjacent and share one computed answer."""
     for kind, shape, axes, layout in _REDUCTIONS:
         for last in (False, True):
             yield from _each(Case(kind, "argmax", "", shape, axes, last, layout))
@@ -135,7 +135,7 @@ def full() -> Iterator[Case]:
     yield from _each(Case("hardmax", "hardmax", "", (64, 256, 256), (1, 2), opset=11), FLOAT_TYPES)
 
 
-# What rows of users have: pairs, boxes, classes, heads, embeddings, vocabularies. 512 KB of each.
+# Row lengths that users have: pairs, boxes, classes, heads, embeddings, vocabularies. 512 KB of each.
 _WIDTHS = (2, 3, 5, 8, 10, 16, 29, 40, 64, 80, 100, 128, 200, 256, 500, 1000, 4096, 50257)
 _QUICK_TYPES = ("float16", "float32", "float64", "int8", "uint8", "int32", "int64", "uint64")
 _QUICK: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None], ...] = (
@@ -150,7 +150,7 @@ _QUICK: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None], ...] = (
 
 
 def quick() -> Iterator[Case]:
-    """Yield 222 cases that fit the second-level cache, where instruction sets differ most: in two minutes."""
+    """Yield 222 cases that fit the second-level cache, where instruction sets differ most; they take two minutes."""
     for width in _WIDTHS:
         for element in _QUICK_TYPES:
             rows = max(1, (1 << 19) // (width * np.dtype(element).itemsize))
@@ -165,7 +165,7 @@ def quick() -> Iterator[Case]:
         yield from _each(Case("hardmax", "hardmax", "", shape, (1,)), ("float16", "float32", "float64"))
 
 
-# From a shape and a type to an empty array of both that lies in memory as the name says.
+# From a shape and a type to an empty array whose memory layout has the name.
 LAYOUTS: dict[str, Callable[[tuple[int, ...], np.dtype[Any]], Array]] = {
     "contiguous": lambda shape, dtype: np.empty(shape, dtype),
     "transposed": lambda shape, dtype: np.empty((shape[1], shape[0], *shape[2:]), dtype).swapaxes(0, 1),
@@ -180,7 +180,7 @@ LAYOUTS: dict[str, Callable[[tuple[int, ...], np.dtype[Any]], Array]] = {
 
 @lru_cache(maxsize=1)
 def drawn(case: Case) -> tuple[list[NDArray[np.int8]], Array]:
-    """Return the numbers of every operand of a case of int8, the same at every call, and the right answer."""
+    """Return the int8 numbers of every operand of a case, the same in every call, and the right answer."""
     generator = np.random.default_rng(20)
     numbers = []
     for shape in case.operand_shapes:
@@ -191,7 +191,7 @@ def drawn(case: Case) -> tuple[list[NDArray[np.int8]], Array]:
 
 
 def arrays(case: Case, numbers: Sequence[NDArray[np.int8]]) -> list[Array]:
-    """Return the operands of a case: of several, every second one in the case's layout, the others contiguous."""
+    """Return the operands of a case; if it has several, every second one has its layout, the others are contiguous."""
     layouts = [case.layout] if len(numbers) == 1 else ["contiguous", case.layout] * len(numbers)
     placed = []
     for operand, layout in zip(numbers, layouts, strict=False):
@@ -202,7 +202,7 @@ def arrays(case: Case, numbers: Sequence[NDArray[np.int8]]) -> list[Array]:
 
 
 def typed(numbers: NDArray[np.int8], element_type: str) -> Array:
-    """Return the numbers in an element type, in the same order: floats a sixteenth, unsigned shifted by 128."""
+    """Return the numbers in an element type, in the same order: floats divided by 16, unsigned shifted by 128."""
     dtype = element_of(element_type).dtype
     if dtype.kind == "i":
         return numbers.astype(dtype)

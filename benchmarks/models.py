@@ -50,7 +50,7 @@ _NODES = (
     *(("Max", "float", f"(1024,1024) {other}") for other in ("(1024)", "(1024,1)")),
     ("Max", "float", "(1048576) (1048576) (1048576) (1048576)"),
 )
-# What it is, its opset, and the graph.
+# Name, opset and graph.
 _PREPARED = (
     ("ArgMax-13", 13, "(float[4,8] x) => (int64[4,1] y) { y = ArgMax<axis=1>(x) }"),
     ("Hardmax-13", 13, "(float[4,8] x) => (float[4,8] y) { y = Hardmax(x) }"),
@@ -60,7 +60,7 @@ _PREPARED = (
 
 
 def _node(operator: str, element: str, shapes: str) -> tuple[bytes, dict[str, NDArray[Any]]]:
-    """Return a model of one node, and a feed for it."""
+    """Return a model of one node, and inputs for it."""
     sizes = {f"x{number}": size for number, size in enumerate(re.findall(r"\((.*?)\)", shapes))}
     inputs = ", ".join(f"{element}[{size}] {name}" for name, size in sizes.items())
     axes = ",".join(f"d{axis}" for axis in range(max(size.count(",") + 1 for size in sizes.values())))
@@ -81,8 +81,8 @@ def _node(operator: str, element: str, shapes: str) -> tuple[bytes, dict[str, ND
 def sessions(budget: float, pattern: str, published: bool) -> None:
     """Time each node in this package's session over onnxruntime's own, and runs of prepared models of one node.
 
-    With several threads the two pools get in each other's way now and then: the figure of a node that matters to you
-    is best taken from your own model.
+    With several threads the two pools get in each other's way now and then: if a node matters to you, measure it in
+    your own model.
     """
     counts = sorted({1, os.cpu_count() or 1})
     options, rows, times = onnxruntime.SessionOptions(), [], []
@@ -132,7 +132,7 @@ def _large(blocks: int = 100, width: int = 512) -> onnx.ModelProto:
 
 
 def _opened(who: str, path: str) -> dict[str, float]:
-    """Open a model in this process, and return what it took beyond what the process held."""
+    """Open a model in this process, and return the time and the memory on top of what the process held."""
     run.lower_mark()
     before, start = run.high_water(), perf_counter()
     _kept = (extremum.backend.prepare if who == "prepare" else _stock)(path)
@@ -144,7 +144,7 @@ def _opened(who: str, path: str) -> dict[str, float]:
 def preparing(turns: int) -> None:
     """Time preparing a model of 500 nodes and 210 MB over onnxruntime's own session of it, and the peak of memory.
 
-    Every opening is a process of its own, in turns, and the medians count.
+    Each process opens the model once, in turns, and the medians count.
     """
     rows = []
     with tempfile.TemporaryDirectory() as folder:

@@ -1,9 +1,9 @@
-"""The libraries that can do some of this package's work, called as their users call them, and held to N threads.
+"""The libraries that can do some of this package's work, called as their users call them, and limited to N threads.
 
-A peer is a function that takes a number of threads and returns a version and a function; that one makes a case ready
-outside the clock and returns a call without arguments, or None where the library has no such function. It may also
-raise. NumPy's recipes serve JAX and PyTorch, which have its names: the last of equals is the first of the flipped
-array, several axes move to the end and are flattened, Hardmax is a one put into zeros.
+A peer is a function that takes a number of threads and returns a version and a prepare function. That function prepares
+a case outside the clock and returns a call without arguments, or None if the library has no such function. It may also
+raise. NumPy's recipes serve JAX and PyTorch, which have the same names: the last of equals is the first of the flipped
+array, several axes move to the end and are flattened, Hardmax puts ones into zeros.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OURS = "extremum"
 
 
 class Prepared(NamedTuple):
-    """A case made ready: what the clock sees, and what turns its result into an array."""
+    """A prepared case: the call that is timed, and a function that turns its result into an array."""
 
     call: Callable[[], Any]
     read: Callable[[Any], Array] = np.asarray
@@ -47,7 +47,7 @@ class Contender(NamedTuple):
 
 
 def installed(threads: int, names: Iterable[str] = ()) -> list[Contender]:
-    """Return this package and every peer, or some of them, as far as installed, held to ``threads`` threads."""
+    """Return this package and every installed peer, or those of ``names``, limited to ``threads`` threads."""
     found = []
     for name in names or _PEERS:
         with suppress(ImportError):
@@ -74,7 +74,7 @@ def _extremum(threads: int) -> tuple[str, Prepare]:
 
 
 def _work(library: Any, case: Case, operands: Sequence[Any], one_hot: Work, top_k: Work) -> Any:
-    """Return the case's work in a library that has NumPy's names: one call where it has the function."""
+    """Return the case's work in a library that has NumPy's names: a single call if it has the function."""
     if case.operator == "top_k":
         return partial(top_k, operands[0], case.k, case.reduced[0])
     pick = getattr(library, {**_ELEMENTWISE, "hardmax": "argmax"}.get(case.operator, case.operator))
@@ -104,7 +104,7 @@ def _work(library: Any, case: Case, operands: Sequence[Any], one_hot: Work, top_
 
 
 def _numpy(threads: int) -> tuple[str, Prepare]:
-    """Call NumPy, which runs these on one thread whatever is set."""
+    """Call NumPy, which always runs these functions on one thread."""
 
     def one_hot(rows: Array, index: Array, axis: int) -> Array:
         out = np.zeros_like(rows)
@@ -130,8 +130,8 @@ def _method(threads: int) -> tuple[str, Prepare]:
 
 
 def _jax(threads: int) -> tuple[str, Prepare]:
-    """One compiled function for each case, waited for; JAX's arrays have no strides, so views are left out."""
-    # XLA sizes its pool by this and by the processors of the process, when the first array is made.
+    """Call one compiled function for each case and wait for it; JAX's arrays have no strides, so views are left out."""
+    # XLA sizes its pool by this and by the processors of the process, when it makes the first array.
     os.environ |= {"NPROC": str(threads), "JAX_PLATFORMS": "cpu"}
     if threads == 1:
         one = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
@@ -157,7 +157,7 @@ def _jax(threads: int) -> tuple[str, Prepare]:
 
 
 def _torch(threads: int) -> tuple[str, Prepare]:
-    """Tensors share the arrays' memory; PyTorch refuses negative strides and wide unsigned types."""
+    """Call PyTorch on tensors that share the arrays' memory; it refuses negative strides and wide unsigned types."""
     torch: Any = import_module("torch")
     torch.set_num_threads(threads)
 
@@ -178,11 +178,11 @@ def _torch(threads: int) -> tuple[str, Prepare]:
 
 
 def _onnxruntime(threads: int) -> tuple[str, Prepare]:
-    """One session for each case, on the CPU provider."""
+    """Run one session for each case, on the CPU provider."""
     module: Any = import_module("onnxruntime")
     options = module.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    # Fatal only: a type that has no kernel is a case left out, not a line on the terminal.
+    # Fatal only: a case whose type has no kernel is left out, without a line on the terminal.
     options.log_severity_level = 4
 
     def prepare(case: Case, arrays: Sequence[Array]) -> Prepared:
@@ -194,7 +194,7 @@ def _onnxruntime(threads: int) -> tuple[str, Prepare]:
 
 
 def _openvino(threads: int) -> tuple[str, Prepare]:
-    """One compiled model for each case. 64-bit integers have 32 bits there; the numbers are small enough."""
+    """Run one compiled model for each case. 64-bit integers have 32 bits there; the numbers are small enough."""
     module: Any = import_module("openvino")
     core = module.Core()
     options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
@@ -218,7 +218,7 @@ def parsed(graph: str, opset: int) -> bytes:
 
 
 def _model(case: Case) -> bytes:
-    """Return a case as an ONNX model, x0, x1 ... to y, and of TopK i; of ArgMax several axes are flattened."""
+    """Return a case as an ONNX model from x0, x1 ... to y, for TopK also i; ArgMax flattens several axes."""
     element = TensorProto.DataType.Name(element_of(case.element_type).onnx_number).lower()
     names, before, axis = [f"x{number}" for number in range(case.operands)], "", case.reduced[0]
     inputs = ", ".join(f"{element}{[*shape]} {name}" for shape, name in zip(case.operand_shapes, names, strict=True))
@@ -240,7 +240,7 @@ def _model(case: Case) -> bytes:
 
 
 def _one_axis(library: str, prefix: str, threads: int) -> tuple[str, Prepare]:
-    """Call an argmax that takes one axis or all, or is a Series' own, and finds the first of equals, on one thread."""
+    """Call an argmax, or a method of a Series, for one axis or all axes and the first of equals, on one thread."""
     # polars reads the size of its pool at import.
     os.environ["POLARS_MAX_THREADS"] = str(threads)
     module: Any = import_module(library)

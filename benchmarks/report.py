@@ -1,7 +1,7 @@
-"""The report: what the readings of a run say, as Markdown tables, as a chart, and in the documentation.
+"""The report: the readings of a run as Markdown tables, as a chart, and in the documentation.
 
-Each table is also a part of a page between two markers, which `publish` replaces, so that the text around the figures
-stays a person's. Runs differ in their number of threads; what is not about threads is the first one's.
+Each table is also a part of a page between two markers. `publish` replaces only that part, so that people can write the
+text around it. Runs differ in their number of threads; tables that are not about threads show the first run.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from extremum.printable import markdown_table
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
-# Two equal calls differ by this much on a quiet machine: a ratio from here on is not a loss.
+# Two equal calls differ by this much on a quiet machine: a ratio of at least this is not a loss.
 NOISE = 0.95
-# Calls shorter than this are all overhead, which the calls on 8 elements judge.
+# Calls shorter than this are all overhead; the calls on 8 elements measure that.
 _SHORT = 1e-6
 
 
 def _group(case: Record) -> str:
-    """Return the kind of a case, and which of equals it finds: many peers know the first alone."""
+    """Return the kind of a case, and which of equals it finds: many peers find only the first."""
     if case["operator"].startswith("arg"):
         return f"{case['kind']}, {'last' if '/last' in case['name'] else 'first'} index"
     return "views, elementwise" if case["kind"] == "views" else str(case["kind"])
 
 
 def fastest_peer(seconds: Mapping[str, float]) -> str:
-    """Return the library, this package aside, that needs the least time; empty where none has the function."""
+    """Return the library, other than this package, that needs the least time; empty if none has the function."""
     return min((name for name in seconds if name != OURS), key=seconds.__getitem__, default="")
 
 
 def _ratio(case: Record, least: float = _SHORT) -> float | None:
-    """Return how many times faster this package is than the fastest peer, if either needs the least seconds."""
+    """Return how many times as fast this package is as the fastest peer; None without one, or if both are too short."""
     ours, peer = case["seconds"][OURS], case["seconds"].get(fastest_peer(case["seconds"]))
     return None if peer is None or max(ours, peer) < least else peer / ours
 
@@ -126,7 +126,7 @@ def _cases(runs: Sequence[Record]) -> str:
     return table(["case", OURS, *peers, "over the fastest"], rows)
 
 
-# Every table by the name that its heading and its markers carry.
+# Every table by the name in its heading and its markers.
 SECTIONS: dict[str, Callable[[Sequence[Record]], str]] = {
     "conditions": _conditions,
     "speed over the fastest peer": _speed,
@@ -137,12 +137,12 @@ SECTIONS: dict[str, Callable[[Sequence[Record]], str]] = {
 
 
 def publish(sources: Iterable[Path], docs: Path = DOCS) -> list[Path]:
-    """Put runs of one machine, from their JSON, into docs/performance.md and the charts that a page shows."""
+    """Put runs of one machine, from their JSON, into docs/performance.md and the charts of the pages."""
     runs = sorted((json.loads(source.read_bytes()) for source in sources), key=lambda run: run["threads"])
     fill({name: section(runs) for name, section in SECTIONS.items()}, docs / "performance.md")
     written = [docs / "performance.md"]
     (docs / "charts").mkdir(exist_ok=True)
-    # The README has a picture that every viewer shows.
+    # The README has a PNG, which every viewer shows.
     for run, name in ((runs[0], "speed.png"), *((run, f"speed-threads-{run['threads']}.svg") for run in runs)):
         written.append(docs / "charts" / name)
         written[-1].write_bytes(_chart(run, written[-1].suffix[1:]))
@@ -150,7 +150,7 @@ def publish(sources: Iterable[Path], docs: Path = DOCS) -> list[Path]:
 
 
 def fill(tables: Mapping[str, str], page: Path) -> None:
-    """Put tables between their markers on a page; the text around them stays as it is."""
+    """Put tables between their markers on a page; the text around them stays unchanged."""
     text = page.read_text(encoding="utf-8")
     for name, content in tables.items():
         between = rf"(?s)(?<=<!-- bench: {name} -->\n).*?(?=\n<!-- /bench: {name} -->)"
@@ -159,7 +159,7 @@ def fill(tables: Mapping[str, str], page: Path) -> None:
 
 
 def publish_rows(name: str, head: Sequence[str], rows: Sequence[Sequence[str]], docs: Path = DOCS) -> None:
-    """Put rows into a table of docs/performance.md, in place of those of the same processor: their first column."""
+    """Put rows into a table of docs/performance.md; they replace rows with the same first column, the processor."""
     page = docs / "performance.md"
     found = page.read_text(encoding="utf-8").partition(f"<!-- bench: {name} -->\n")[2].partition("\n<!-- /bench")[0]
     before = (line.strip("| ").split(" | ") for line in found.splitlines()[2:])
@@ -167,7 +167,7 @@ def publish_rows(name: str, head: Sequence[str], rows: Sequence[Sequence[str]], 
     fill({name: table(head, sorted([*kept, *rows], key=lambda row: row[0]))}, page)
 
 
-# Okabe and Ito's colours, which stay apart for every kind of colour vision; markers tell them apart without colour.
+# Okabe and Ito's colours, which differ for every kind of colour vision; markers differ without colour too.
 _MARKS: tuple[tuple[Callable[[list[float]], float], str, str, str], ...] = (
     (min, "worst", "#D55E00", "<"),
     (statistics.geometric_mean, "mean", "#0072B2", "o"),
@@ -190,7 +190,7 @@ def _chart(run: Record, kind: str) -> bytes:
         axes.hlines(rows, *([pick(r) for r in readings.values()] for pick in (min, max)), color="#bbbbbb", zorder=1)
         for pick, label, colour, marker in _MARKS:
             axes.scatter([*map(pick, readings.values())], rows, s=26, c=colour, marker=marker, label=label, zorder=2)
-        # Figures stand with the names: a phone shows the left of a chart first.
+        # Figures are next to the names: a phone shows the left of a chart first.
         axes.set_yticks(rows, [f"{name}  {statistics.geometric_mean(r):.1f}x" for name, r in readings.items()])
         axes.invert_yaxis()
         axes.set_xscale("log")
@@ -199,7 +199,7 @@ def _chart(run: Record, kind: str) -> bytes:
         axes.grid(axis="x", color="#dddddd", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_title("\N{LEFTWARDS ARROW} slower | faster \N{RIGHTWARDS ARROW}", loc="right", fontsize=8)
-        # From the left of the picture: axes of long names leave no room beside them.
+        # At the left of the picture: axes with long names leave no room.
         title = "Speed over the fastest peer of each case: worst, geometric mean, best"
         figure.suptitle(title, x=0.01, horizontalalignment="left", weight="bold")
         words = ", ".join((*(run["machine"][key] for key in ("processor", "instruction set")), _threads(run)))

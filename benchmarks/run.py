@@ -1,8 +1,8 @@
-"""The runner: several calls timed in turns, the answer of each compared before.
+"""The runner: it compares the answers of several calls, then times the calls in turns.
 
-`interleave` is the clock of every suite, `describe` and `hold` say what it runs on and keep it there, and `measure`
-runs the matrix. A wrong answer of ours stops a run; a wrong answer of a peer is recorded and the peer is not timed. The
-record holds readings only: ratios are worked out in `report`, so that an old record can be read with a newer rule.
+`interleave` is the clock of every suite, `describe` says what it runs on, `hold` keeps it there, and `measure` runs
+the matrix. A wrong answer of ours stops a run; a wrong answer of a peer is recorded and the peer is not timed. The
+record holds readings only: ratios are worked out in `report`, so that newer rules can read old records.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ Record = dict[str, Any]
 # One reading of the clock costs some 50 ns; a group of calls this long makes that less than 1 %.
 _GROUP = 20e-6
 _ROUNDS = 5
-# Every call is first read this many seconds long, one run at a time.
+# The first reading of every call takes this many seconds; the estimate after it makes it time one run at a time.
 _FIRST, _SLOW = 0.01, 1.0
-# Whoever needs this many times the fastest call cannot become the fastest, and its first reading is enough.
+# A call this many times slower than the fastest cannot become the fastest: its first reading is enough.
 _HOPELESS = 4
 
 
@@ -82,7 +82,7 @@ def _turn(call: Callable[[], object], estimate: float, length: float) -> float:
 
 
 def compared(calls: Mapping[str, Callable[[], Any]], budget: float, **bare: Callable[[], object]) -> dict[str, float]:
-    """Return the least time of each call, after all gave the same answer; of bare loops, which give none, too."""
+    """Return the least time of each call, after all gave the same answer, and of bare loops, which give no answer."""
     first, *others = (np.array(call()) for call in calls.values())
     for other in others:
         np.testing.assert_array_equal(first, other, strict=True)
@@ -104,7 +104,7 @@ def describe() -> dict[str, str]:
 
 
 def processor() -> str:
-    """Return the processor and the instruction set in force: what a row of figures is known by."""
+    """Return the processor and the instruction set in use, which identify a row of figures."""
     return f"{_model()}, {_native.get_instruction_set()}"
 
 
@@ -114,7 +114,7 @@ def _model() -> str:
     keys: dict[str, str] = dict(re.findall(r"^(model name|cpu family|model)\s*: (.+)$", text, re.MULTILINE))
     if "model name" not in keys:
         return platform.processor() or platform.machine()
-    # Clouds cut the name down to the brand; family and model still say which generation it is.
+    # Clouds shorten the name to the brand; family and model still say which generation it is.
     numbers = f" (family {keys['cpu family']}, model {keys['model']})" if "cpu family" in keys else ""
     return keys["model name"].strip() + numbers
 
@@ -122,28 +122,28 @@ def _model() -> str:
 def hold(threads: int) -> None:
     """Let this process and this package use ``threads`` processors; peers size their pools by what they see."""
     if hasattr(os, "sched_setaffinity"):
-        # The last ones: systems like to put their own work on the first.
+        # The last processors: systems tend to put their own work on the first.
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
     extremum.set_num_threads(threads)
 
 
-# What NumPy may not use and what XLA may use at most, and our own name for the set.
+# The features that NumPy must not use, the most that XLA may use, and our own name for the set.
 SETS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "avx512": ((), "AVX512", "avx512"),
     "avx2": (("X86_V4", "AVX512_ICL", "AVX512_SPR"), "AVX2", "avx2"),
     "x86-64-v2": (("X86_V4", "AVX512_ICL", "AVX512_SPR", "X86_V3"), "SSE4_2", "sse4.2"),
 }
-# Who takes part in a run that is held to a set: what can be held, and onnxruntime, which our users come from.
+# Libraries in a run that is held to a set: those that can be held, and onnxruntime, which our users come from.
 HELD = ("extremum", "numpy", "method", "onnxruntime", "jax")
-# Says in the process of the run which set it was made for.
+# Tells the process of the run which set it is held to.
 VARIABLE = "EXTREMUM_BENCH_INSTRUCTION_SET"
 
 
 def hold_set(name: str) -> None:
-    """Hold this package, NumPy and XLA to a set: those read the environment at import, so the command starts anew."""
+    """Hold this package, NumPy and XLA to a set; the others read the environment at import, so the command restarts."""
     without, most, ours = SETS[name]
     if os.environ.get(VARIABLE) == name:
-        # A processor without it fails here, and says which it has.
+        # This fails on a processor without the set, and says which sets it has.
         _native.set_instruction_set(ours)
         return
     has = import_module("numpy._core._multiarray_umath").__cpu_features__
@@ -156,7 +156,7 @@ def hold_set(name: str) -> None:
 
 
 def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], threads: int, budget: float) -> Record:
-    """Run the cases, and with those of the full matrix peak memory."""
+    """Run the cases; with the full matrix, measure peak memory too."""
     start, started = perf_counter(), strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
     tracked = track(cases, name, console=Console(stderr=True), transient=True)
     found = [measure_case(case, contenders, budget) for case in tracked]
@@ -177,7 +177,7 @@ def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], t
 
 
 def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> Record:
-    """Return the least seconds of a call by contender, and who gave a wrong answer or, in its own words, none."""
+    """Return the least seconds by contender, who gave a wrong answer, and who gave none, with its own reason."""
     numbers, right = drawn(case._replace(element_type="int8"))
     operands = arrays(case, numbers)
     calls: dict[str, Callable[[], object]] = {}
@@ -189,12 +189,12 @@ def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> 
                 continue
             result = prepared.read(prepared.call())
         except Exception as reason:
-            # A peer's refusal may be of any class; ours is a defect, and the run must not hide it.
+            # A peer may refuse with any class of error; our own error is a defect, and the run must not hide it.
             if name == OURS:
                 raise
             absent[name] = " ".join(str(reason).split())[:200] or type(reason).__name__
             continue
-        # The width of an index may be the contender's own.
+        # Contenders may differ in the width of an index.
         if np.array_equal(result, typed(right, case.element_type) if case.elementwise else right):
             calls[name] = prepared.call
         elif name == OURS:
@@ -205,7 +205,7 @@ def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> 
     return {**words, "seconds": interleave(calls, budget, keep=(OURS,)), "wrong": wrong, "absent": absent}
 
 
-# Peak memory: the work on each layout of the input, in a process of its own.
+# Peak memory: each operation on each layout of the input, in a process of its own.
 WORK: dict[str, Callable[[Any], Any]] = {
     **{f"axis {axis}": partial(extremum.argmax, axis=axis) for axis in (0, 1, 2, (0, 2))},
     "hardmax": extremum.hardmax,
@@ -214,10 +214,10 @@ WORK: dict[str, Callable[[Any], Any]] = {
 
 
 def _footprint(layout: str, work: str) -> Record:
-    """Run some work on 64 MB in this process and return what it took beyond input and output."""
+    """Run an operation on 64 MB in this process and return its memory on top of input and output."""
     for shape in ((4, 64, 64), (64, 512, 512)):
         x = LAYOUTS[layout](shape, np.dtype(np.float32))
-        # Without temporaries, so that the mark before the call is what the process holds.
+        # Without temporaries, so that the mark before the call equals what the process holds.
         x[...] = np.arange(shape[-1], dtype=np.float32) % 251
         lower_mark()
         before = high_water()
@@ -227,15 +227,15 @@ def _footprint(layout: str, work: str) -> Record:
 
 
 def lower_mark() -> None:
-    """Have the mark say what is held now, where the system can: the imports before have held more."""
+    """Lower the mark to what is held now, if the system can: the imports before have held more."""
     with contextlib.suppress(OSError):
-        # Linux's number for it.
+        # Linux resets the mark on this number.
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def high_water() -> int:
     """Return the most bytes this process has held."""
-    # getrusage's mark is handed on from the parent on Linux; this one is the process's own.
+    # On Linux getrusage's mark is inherited from the parent; this mark is the process's own.
     if (status := Path("/proc/self/status")).exists():
         return 1024 * int(status.read_text().split("VmHWM:")[1].split()[0])
     import resource

@@ -29,12 +29,12 @@ def picture(images: NDArray[np.float32]) -> str:
 
 
 def main() -> None:
-    """Print some images, what the models take them for, and how often they are right."""
+    """Print some images, the digits that the models see in them, and how often the models are right."""
     held_out = np.load(FOLDER / "held_out.npz")
     images, digits = held_out["images"], held_out["digits"]
     answers = {
         "classifier, ArgMax": answer("classifier.onnx", images),
-        # A cluster is read as the digit that most of its training images show.
+        # A cluster stands for the digit that most of its training images show.
         "k-means, ArgMin": held_out["digit_of_cluster"][answer("kmeans.onnx", images)],
     }
 

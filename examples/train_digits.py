@@ -1,6 +1,6 @@
 """Train the two demo models on scikit-learn's digits and write them to examples/digits.
 
-The files this makes are committed, so the demo needs neither scikit-learn nor this script. To make them again:
+The files are committed, so the demo needs neither scikit-learn nor this script. To make them again:
 
     pip install '.[onnx]' --group examples
     python examples/train_digits.py
@@ -24,7 +24,7 @@ HELD_OUT = 500
 HIDDEN_UNITS = 48
 CLUSTERS = 40
 
-# Both graphs end in the operator they are a demonstration of.
+# Both graphs end in the operator that they demonstrate.
 CLASSIFIER = """
 <ir_version: 8, opset_import: ["" : 13], doc_string: "8x8 digits: a perceptron with one hidden layer">
 classifier (float[batch, 8, 8] images) => (int64[batch] labels) {
@@ -59,7 +59,7 @@ def model(text: str, weights: dict[str, NDArray[np.generic]]) -> onnx.ModelProto
 
 
 def main() -> None:
-    """Train on the training part, and write both models and what they should answer on the held-out part."""
+    """Train on the training part, and write both models and their expected answers on the held-out part."""
     images, digits = load_digits(return_X_y=True)
     seen, held_out, seen_digits, held_out_digits = train_test_split(
         images.astype(np.float32), digits, test_size=HELD_OUT, stratify=digits, random_state=0

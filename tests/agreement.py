@@ -10,13 +10,13 @@ from extremum import _native, reference
 from extremum.operations import ArgReduce, Order, Tie
 from strategies import FLOATS, bits_type, is_nan
 
-# How many results this process has compared with what they must be; the end of a test run tells the sum.
+# The number of results that this process has compared with the expected ones; a test run ends by printing the sum.
 compared = 0
 
 
 @contextmanager
 def kernels(instruction_set=None, small_limit=None, threads=None):
-    """How the native module computes for a while; `threads` brings one to every 64 bytes."""
+    """Set how the native module computes in a ``with`` block; `threads` also gives a thread to every 64 bytes."""
     before = _native.get_instruction_set(), extremum.get_num_threads()
     _native.set_instruction_set(instruction_set or before[0])
     limit = _native.set_small_limit(0)
@@ -38,7 +38,7 @@ EVERY_SET = tuple({"instruction_set": name, "small_limit": 0} for name in _nativ
 
 
 def native(operation, *inputs, ways=EVERY_SET):
-    """Apply one core operation as the native module chooses and in other ways of :func:`kernels`: to one result."""
+    """Apply one core operation as the native module chooses and in other ways of :func:`kernels`: all must agree."""
     chosen = operation(*inputs)
     for way in ways:
         with kernels(**way):
@@ -71,7 +71,7 @@ def assert_same_bits(actual, expected, context=""):
 
 
 def assert_agreement(cases, run, oracle):
-    """Fail at the first case whose answer by `run` is not the oracle's, or of which it changes an input."""
+    """Fail at the first case where `run` gives another answer than the oracle, or changes an input."""
     for operation, inputs in cases:
         before = [x.tobytes() for x in inputs]
         assert_same_bits(run(operation, *inputs), oracle(operation, *inputs), f"{operation} of {inputs!r}")
@@ -79,7 +79,7 @@ def assert_agreement(cases, run, oracle):
 
 
 def find(x, order, axes, tie, *, omit=False, where=None):
-    """Values and row-major indices by the reference, of the elements that take part; -1 where none does."""
+    """The reference's values and row-major indices over the elements that take part; -1 for slices without any."""
     missing = np.isnat(x) if x.dtype.kind in "mM" else is_nan(x)
     there = np.broadcast_to(True if where is None else where, x.shape) & ~(omit & missing)
     kept = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
@@ -94,7 +94,7 @@ def find(x, order, axes, tie, *, omit=False, where=None):
 
 
 def assert_extremes(x, axes, where=None, policy="propagate", find=find, ways=({},)):
-    """Hold reductions to what `find` finds, with an index and without, in each of the ways of :func:`kernels`."""
+    """Compare reductions, with and without an index, to what `find` finds, in each of these ways of :func:`kernels`."""
     native, times = x.dtype.newbyteorder("="), x.dtype.kind in "mM"
     one, plain = np.array(1).astype(native)[()], x.astype(native)
     for order, tie in itertools.product(Order, Tie):

@@ -1,4 +1,4 @@
-"""NumPy's namespace with the functions of this package in it: what the array API's own test suite is run on."""
+"""NumPy's namespace with this package's functions in it; the array API's own test suite runs on it."""
 
 import types
 

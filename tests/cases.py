@@ -1,4 +1,4 @@
-"""The cases, an operation and its inputs each, that implementations are asked to agree on."""
+"""Test cases, each an operation and its inputs, on which implementations must agree."""
 
 import itertools
 
@@ -20,12 +20,12 @@ def arg_reductions(axes, *, keepdims=False, index=INT64):
 
 
 def itself(operation, *, identity=False):
-    """The reduction to the element to whose index `operation` reduces."""
+    """The reduction that gives the element where `operation` gives its index."""
     return Reduce(operation.order, operation.axes, operation.keepdims, operation.tie, identity)
 
 
 def reductions(axes, *, keepdims=False, index=INT64):
-    """Every operation over a set of axes: four for the index, Hardmax, and four for the elements themselves."""
+    """Every operation over a set of axes: four that give the index, Hardmax, and four that give the elements."""
     indices = arg_reductions(axes, keepdims=keepdims, index=index)
     return [*indices, OneHot(axes), *map(itself, indices)]
 
@@ -85,7 +85,7 @@ def narrow_row_cases(dtype, widths=WIDTHS, seed=0):
 
 
 def column_cases(dtype, reduced, extents=WIDTHS, seed=0):
-    """`reduced` rows of each inner extent, reduced along the rows, alone and under outer axes."""
+    """Arrays of `reduced` rows with each inner extent, reduced over the rows, alone and with an outer axis."""
     rng = np.random.default_rng(seed)
     columns = edge_table(rng, dtype, reduced).T
     for extent in extents:
@@ -95,6 +95,6 @@ def column_cases(dtype, reduced, extents=WIDTHS, seed=0):
         yield arg_reductions((1,), keepdims=True)[rng.integers(4)], [pair]
         yield OneHot((1,)), [pair]
         if extent in (8, 16, 32, 64):
-            # So many are read side by side, and one more.
+            # One block more than kernels read side by side.
             many = np.stack([np.roll(x, turn, axis=0) for turn in range(9)])
             yield from ((operation, [many]) for operation in reductions((1,)))

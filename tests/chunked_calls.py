@@ -1,4 +1,4 @@
-"""Every function on chunks of some element types, and the answer for the whole array: what each scheduler is asked."""
+"""Every function on chunked arrays of some element types, compared with the whole array, to test each scheduler."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ CHUNKS = ((5, 0, 4), (3, 2), (4,))
 
 
 def calls(x, d, axes):
-    """Pairs of a result yet to be computed and what it has to be."""
+    """Pairs of a lazy result and the expected result."""
     options = {"nan_policy": "omit", "keepdims": True, "select_last_index": True, "return_index": True}
     options["default"] = x.dtype.type(0)
     yield from zip(ed.max(d, axes, **options, split_every=2), ex.max(x, axes, **options), strict=True)
@@ -23,7 +23,7 @@ def calls(x, d, axes):
 
 
 def hold(compute, dtypes=REPRESENTATIVES[-2:]):
-    """Have all of it computed at once, and fail where a bit is not that of the whole array."""
+    """Compute all results at once, and fail where a bit differs from the whole array's result."""
     rng, pairs = np.random.default_rng(1), []
     for at, dtype in enumerate(dtypes):
         x = sample(rng, dtype, (9, 5, 4))

@@ -17,14 +17,14 @@ def run(*words):
 
 
 def printed(*words, status=0):
-    """What a command prints that writes nothing to stderr."""
+    """The output of a command, which must write nothing to stderr."""
     found = run(*words)
     assert (found[0], found[2]) == (status, "")
     return found[1]
 
 
 def refused(*words):
-    """The one line that a command is refused with, without the name of the program."""
+    """The one line that refuses a command, without the program's name."""
     status, out, err = run(*words)
     assert (status, out, err[:10], err.count("\n")) == (2, "", "extremum: ", 1)
     return err[10:-1]

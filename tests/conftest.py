@@ -13,7 +13,7 @@ from extremum import _native
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
-# `.ci/leg deep`: other arrays at every run; a failure prints what repeats it.
+# `.ci/leg deep`: other arrays in every run; a failure prints how to repeat it.
 settings.register_profile(
     "deep", deadline=None, max_examples=5000, print_blob=True, suppress_health_check=list(HealthCheck)
 )
@@ -49,7 +49,7 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture
 def without_onnxruntime(monkeypatch):
     """As if onnxruntime were not installed."""
-    # Here, for tests that run where onnx is not installed either: .ci/test-arrays.
+    # Imported here because .ci/test-arrays runs tests without onnx.
     from extremum import runtimes
 
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
@@ -61,7 +61,7 @@ def without_onnxruntime(monkeypatch):
 
 @pytest.fixture
 def in_process(monkeypatch):
-    """Let the suite, a check and a fix ask every runtime in this process: to start one for it takes half a second."""
+    """Run every runtime of the suite, a check and a fix in this process: starting another one takes half a second."""
     from extremum import check, conformance, fix, runtimes
     from extremum.runtimes.runtime import InProcess
 
@@ -74,7 +74,7 @@ def in_process(monkeypatch):
 
 @pytest.fixture
 def set_threads():
-    """Set the number of threads, with a thread for every 64 KiB; what counted before comes back after the test."""
+    """Set the number of threads, with a thread for every 64 KiB; the old settings return after the test."""
     before = extremum.get_num_threads()
     share = _native.set_bytes_per_thread(1 << 16)
     yield extremum.set_num_threads
@@ -90,5 +90,5 @@ def in_a_folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    """Cut what would be one piece of a large file into many."""
+    """Cut a large file into many pieces where it would otherwise be one."""
     monkeypatch.setattr("extremum.large.ENOUGH", 3000)

@@ -1,4 +1,4 @@
-"""Every way into this package for a model: `hostile_entries.py ENTRY...` says what comes of the hostile models."""
+"""Every entry point that takes a model: `hostile_entries.py ENTRY...` prints what it does with the hostile models."""
 
 import itertools
 import json
@@ -23,7 +23,7 @@ from watched import say
 
 
 def feeds(proto):
-    """Zeros for a node of one input."""
+    """Zeros for each distinct input of the first node."""
     return [np.zeros((2, 3), np.float32)] * len(set(proto.graph.node[0].input) - {""})
 
 
@@ -45,13 +45,13 @@ def in_session(proto):
     try:
         InferenceSession(serialised(proto), OPTIONS)
     except Exception as error:
-        # What onnxruntime says of a model is the answer of its own session.
+        # An error that onnxruntime itself raises about a model is a valid answer.
         if not type(error).__module__.startswith("onnxruntime"):
             raise
 
 
 def run_command(words, proto):
-    """Run a command, which prints neither escapes nor a traceback; return the line with which it refuses a model."""
+    """Run a command, which must print neither escapes nor a traceback; return its line if it refuses the model."""
     name, *options = words.split()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "m.onnx")

@@ -63,7 +63,7 @@ def axis(**fields):
 
 
 def functions(body, **bodies):
-    """A model that calls functions of the domain own: their bodies, by name."""
+    """A model that calls functions of the domain `own`, given as bodies by name."""
     written = "".join(
         f'<domain: "own", opset_import: ["" : 13, "own" : 1]> {name} (x) => (y) {{ {each} }}\n'
         for name, each in bodies.items()
@@ -84,7 +84,7 @@ def nested(depth):
     """If in If in If."""
     whole = model("(bool c, float[2, 3] x) => (y) { y = Max(x) }")
     node = whole.graph.node[0]
-    # From the outside, in place: a copy of what is too deep cannot be made.
+    # Built in place, from the outside in: protobuf cannot copy a graph that is too deep.
     for _ in range(depth + 1):
         node.op_type, node.input[0] = "If", "c"
         for name in ("then_branch", "else_branch"):
@@ -111,7 +111,7 @@ def wide(count):
 
 
 def sparse(**fields):
-    """A Max with a sparse initializer of 6 elements, of which it gives two."""
+    """A Max with a sparse initializer of 6 elements that stores two of them."""
     proto = model("(float[2, 3] x) => (y) { y = Max(x, w) }")
     tensor = proto.graph.sparse_initializer.add(dims=fields.get("dims", [2, 3]))
     tensor.values.CopyFrom(onnx.numpy_helper.from_array(np.array([1, 2], np.float32), "w"))
@@ -168,7 +168,7 @@ IF = """(bool c, float[2, 3] x) => (y) {
   y = If (c) <then_branch = t () => (a) { a = Max(x) }, else_branch = e () => (a) { a = Min(x) }>
 }"""
 
-# A name in every place that has one, and no name in two places that differ.
+# Every kind of place that can have a name has one, and no two kinds share a name.
 NAMED = """(float[rows_, 3] input_) => (output_) <float[1, 3] weight_ = {1, 2, 3}> {
   value_ = Max(input_, weight_)
   called_ = own.Function_(value_)
@@ -187,7 +187,7 @@ def not_utf_8(name):
 
 
 def remarks():
-    """Remarks that are no UTF-8: nothing is looked up by them. One stands on weights that are kept beside a model."""
+    """Doc strings that are not UTF-8: nothing is looked up by them. One is on weights that are held apart."""
     proto = model("(float[2, 3] x) => (y) { a = own.Function_(x) b = Max(a, w) y = ArgMax(b) }", functions=FUNCTION)
     proto.graph.initializer.append(helper.make_tensor("w", 1, [LARGE // 4, 1, 1], bytes(LARGE), raw=True))
     graph = proto.graph
@@ -197,7 +197,7 @@ def remarks():
 
 
 def top_k(k, count=None, attributes="", opset=13):
-    """TopK of a matrix, with a K of some elements, or without an input K."""
+    """TopK of a matrix, with an input K of `count` elements or without one."""
     given = "" if count is None else f"<int64[{count}] k = {{{k}}}>"
     body = f"(float[2, 3] x) => (v, i) {given} {{ v, i = TopK {attributes} (x{', k' * (count is not None)}) }}"
     return model(body, opset=opset)

@@ -1,4 +1,4 @@
-"""Runtimes that die, hang, lie or are not there, registered as any other package would register its own."""
+"""Runtimes that die, hang, lie or are missing, registered the way any other package registers its own."""
 
 import os
 import signal
@@ -52,7 +52,7 @@ def narrow(model, *inputs):
 
 
 def last(model, *inputs):
-    """Run a model with the last of equal elements wherever ArgMax takes the first."""
+    """Run a model in which every ArgMax takes the last of equal elements."""
     for node in model.graph.node:
         if node.op_type == "ArgMax":
             node.attribute.add(name="select_last_index", type=2, i=1)
@@ -89,7 +89,7 @@ def forgetful():
 
 
 def make_known(folder, monkeypatch, **more):
-    """Make these runtimes known, here and in the processes that are started, and others by their functions."""
+    """Register these runtimes, and others by their functions, for this process and those that it starts."""
     info = folder / "hostile-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile\nVersion: 1.0\n")

@@ -1,4 +1,4 @@
-"""Files that `extremum apply` is asked about, in a folder of their own, and how it is asked."""
+"""Files for the tests of `extremum apply`, in a folder of their own, and a function that calls the command."""
 
 import warnings
 from pathlib import Path
@@ -10,7 +10,7 @@ import xarray as xr
 from commands import printed
 
 with warnings.catch_warnings():
-    # Built for a later NumPy, it says so.
+    # A netCDF4 that was built for a later NumPy warns.
     warnings.simplefilter("ignore")
     import netCDF4  # noqa: F401
 
@@ -21,7 +21,7 @@ TWO_OUTPUTS = (
 
 
 def apply(*words):
-    """What the command prints where it succeeds."""
+    """The output of the command, which must succeed."""
     return printed("apply", *words)
 
 

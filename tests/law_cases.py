@@ -1,4 +1,4 @@
-"""What the laws are asked of: arrays of every element type, rank and layout with a set of axes, and operands."""
+"""What the laws are tested on: arrays of every element type, rank and layout with a set of axes, and operands."""
 
 from dataclasses import dataclass
 from math import prod
@@ -19,7 +19,7 @@ _SIDES = st.one_of(st.integers(1, 5), st.sampled_from([7, 8, 15, 16, 17, 31, 33,
 
 @dataclass
 class Laid:
-    """An array as it lies in memory, and the whole memory that it lies in, to see that no byte changes."""
+    """An array and the whole memory that it lies in, to check that no byte changes."""
 
     array: np.ndarray
 
@@ -36,7 +36,7 @@ class Laid:
 
 @st.composite
 def shapes(draw, least=1, most=3000):
-    """Rank 0 to 8, at most so many elements; with `least` 0, now and then none."""
+    """Rank 0 to 8, at most `most` elements; with `least` 0, some shapes have no elements."""
     sides = draw(st.lists(_SIDES if least else st.one_of(_SIDES, st.just(0)), max_size=8))
     for axis in range(len(sides)):
         # A side of 0 counts as 1: memory around an empty array is not empty.
@@ -51,7 +51,7 @@ def _laid_out(draw, rng, dtype, shape):
 
 @st.composite
 def arrays(draw, shape=shapes(), dtypes=element_types()):  # noqa: B008
-    """An array of any type, shape and layout, none of its sides 0 unless `shape` has one."""
+    """An array of any type, shape and layout; no side is 0 unless `shape` gives such shapes."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     dtype = draw(dtypes)
     return _laid_out(draw, rng, dtype, draw(shape))
@@ -59,7 +59,7 @@ def arrays(draw, shape=shapes(), dtypes=element_types()):  # noqa: B008
 
 @st.composite
 def arrays_and_axes(draw, least_axes=0, dtypes=element_types(), most=3000):  # noqa: B008
-    """An array without empty axes, and some of its axes in any sequence."""
+    """An array without empty axes, and some of its axes in any order."""
     x = draw(arrays(shapes(most=most).filter(lambda shape: len(shape) >= least_axes), dtypes))
     axes = draw(axes_sets(x.ndim).filter(lambda axes: len(axes) >= least_axes))
     return x, axes
@@ -83,7 +83,7 @@ def chunkings(draw, length):
 
 @st.composite
 def grids(draw, shape, most=24):
-    """The sizes of the chunks along every axis, in no more than so many chunks."""
+    """The sizes of the chunks along every axis; at most `most` chunks in total."""
     sizes = [draw(chunkings(length)) for length in shape]
     for axis in draw(st.permutations(range(len(shape)))):
         if prod(map(len, sizes)) > most:

@@ -1,4 +1,4 @@
-"""Every way an array can lie in memory: functions of an array and a random generator that lay it out otherwise."""
+"""Every way an array can lie in memory: each function takes an array and a random generator and lays it out so."""
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def reversed_axes(x, rng):
 
 
 def strided(x, rng):
-    """Gaps along up to three axes, before the first element and after the last: along all, rank 8 would fill memory."""
+    """Gaps along up to three axes, also at both ends; with gaps along all its axes, rank 8 would fill memory."""
     chosen = rng.permutation(x.ndim)[:3]
     gaps = [axis in chosen for axis in range(x.ndim)]
     steps = [int(rng.integers(1, 4)) if gap else 1 for gap in gaps]
@@ -57,7 +57,7 @@ def broadcast(x, rng):
 
 
 def windowed(x, rng):
-    """Every axis a window that slides over one row, by one to three elements or none: rows overlap."""
+    """Every axis is a window that slides over one row by 0 to 3 elements, so rows overlap."""
     steps = rng.integers(0, 4, x.ndim)
     length = 1 + sum((n - 1) * step for n, step in zip(x.shape, steps, strict=True)) if x.size else 0
     row = np.resize(x, length)

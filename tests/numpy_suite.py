@@ -1,7 +1,7 @@
-"""NumPy's own tests of max, argmax, nanmax, maximum and their like, with this package's functions in their place.
+"""NumPy's own tests of max, argmax, nanmax, maximum and the like, run on this package's functions instead.
 
-Decides how a call of NumPy's is one of ours (docs/coming-from.md says it to people), and which tests do not apply.
-The plugin of pytest below works on whatever NumPy is installed that has its tests, from 2.0 on.
+Defines how a NumPy call maps to one of ours (docs/coming-from.md explains it to users), and which tests do not apply.
+The pytest plugin below works with any installed NumPy, from 2.0 on, that includes its tests.
 """
 
 import os
@@ -62,9 +62,9 @@ OTHERWISE = {
     "TestNanFunctions_ArgminArgmax::test_empty": "the error has other words",
     "TestNanFunctions_ArgminArgmax::test_subclass": "the result is a plain array, whatever class the input has",
 }
-# How many calls were answered by this package, and by NumPy because of a type that it alone has.
+# How many calls this package answered, and how many NumPy answered because only NumPy has the element type.
 calls = {"ours": 0, "theirs": 0}
-# Whether one of our functions runs, which has NumPy's own to itself.
+# Whether one of our functions is running: its calls of NumPy reach NumPy's own functions.
 running = False
 
 
@@ -74,7 +74,7 @@ def is_ours(x):
 
 
 def replaced(theirs, function, operands=1, **policy):
-    """What stands in for a function of NumPy's: ours, and NumPy's own for other types."""
+    """A replacement for a NumPy function: ours, but NumPy's own for other element types."""
 
     def call(*arguments, **options):
         global running
@@ -83,7 +83,7 @@ def replaced(theirs, function, operands=1, **policy):
             return theirs(*arguments, **options)
         calls["ours"] += 1
         if operands == 1:
-            # NumPy takes the axis and the output by their places too.
+            # NumPy takes axis and out as positional arguments too.
             options.update(zip(("axis", "out"), arguments[1:], strict=False))
             arguments = arguments[:1]
         running = True
@@ -97,7 +97,7 @@ def replaced(theirs, function, operands=1, **policy):
 
 
 def reduction(theirs, function, **policy):
-    """The reduction of a ufunc, which is along the first axis where none is named."""
+    """The reduction of a ufunc, which runs along the first axis by default."""
     call = replaced(theirs.reduce, function, **policy)
 
     def reduce(a, axis=0, dtype=None, out=None, **options):
@@ -110,7 +110,7 @@ def reduction(theirs, function, **policy):
 def pytest_collection_modifyitems(items):
     for item in items:
         name = item.nodeid.partition("::")[2].partition("[")[0]
-        # Of long double and complex numbers NumPy's own are asked.
+        # NumPy's own functions answer for long double and complex numbers.
         foreign = hasattr(item, "callspec") and item.callspec.params.get("dtype", "") in tuple("gFDG")
         if name in OTHERWISE and not foreign:
             item.add_marker(pytest.mark.xfail(reason=OTHERWISE[name], strict=True))
@@ -133,7 +133,7 @@ SUBSTITUTES = {name: replaced(getattr(np, name), function) for name, function in
 SUBSTITUTES |= {name: replaced(getattr(np, name), function, **OMIT) for name, function in OMITTING.items()}
 for name, (function, of_axis, policy) in ELEMENTWISE.items():
     SUBSTITUTES[name] = replaced(getattr(np, name), function, operands=2, **policy)
-    # Of these there are none of ours.
+    # This package has no identity and no accumulate.
     SUBSTITUTES[name].identity = None
     SUBSTITUTES[name].accumulate = getattr(np, name).accumulate
     SUBSTITUTES[name].reduce = reduction(getattr(np, name), of_axis, **policy)
@@ -141,6 +141,6 @@ vars(np).update(SUBSTITUTES)
 
 
 if __name__ == "__main__":
-    # Without the settings of this repository, to which a warning is an error.
+    # Without this repository's settings, which turn warnings into errors.
     words = ["-q", "-c", os.devnull, "-p", "no:cacheprovider", "-W", "ignore", "--pyargs", *TESTS]
     sys.exit(pytest.main([*words, *sys.argv[1:]], plugins=[sys.modules[__name__]]))

@@ -1,4 +1,4 @@
-"""onnx's own node tests of the eight operators: those of the others take seconds to make."""
+"""onnx's own node tests of the eight operators; the tests of other operators take seconds to build."""
 
 from contextlib import nullcontext
 from importlib import import_module
@@ -12,20 +12,20 @@ OPERATORS = ("argmax", "argmin", "hardmax", "max", "min", "reduce_max", "reduce_
 
 
 def family_alone():
-    """Let onnx's loader and runner make the node tests of the family alone, for the time of a block."""
+    """Let onnx's loader and runner build only the family's node tests in a ``with`` block."""
 
     def imports(package):
-        # They divide by zero.
+        # These modules divide by zero.
         with np.errstate(divide="ignore"):
             for name in OPERATORS:
                 import_module(f"{package.__name__}.{name.replace('_', '')}")
 
-    # Older releases of onnx have the tests as files.
+    # Older releases of onnx ship the tests as files.
     return patch.object(loader, "import_recursive", imports) if hasattr(loader, "import_recursive") else nullcontext()
 
 
 def node_tests():
-    """onnx's own tests of nodes, those of the family among them."""
+    """onnx's own node tests, which include the family's."""
     if hasattr(loader, "load_node_model_tests"):
         with family_alone():
             return loader.load_node_model_tests()

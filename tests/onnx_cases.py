@@ -1,4 +1,4 @@
-"""Random questions to the ONNX operators in every version, and the answers that the versions promise."""
+"""Random calls of the ONNX operators in every version, and the answers that the versions promise."""
 
 import numpy as np
 from onnx import helper
@@ -57,7 +57,7 @@ def _elementwise(row, rng, dtype):
 
 
 def _reduction(row, rng, dtype):
-    """Axes from either end in any sequence, an empty list of them, or none given; from 18 on as an input."""
+    """Axes counted from either end in any order, an empty list, or no axes at all; from version 18 on as an input."""
     rank = int(rng.integers(9))
     attributes, x = {}, sample(rng, dtype, _shape_of(rng, rank, minimum=int(not row.identity)))
     axes = rng.permutation(rank)[: rng.integers(rank + 1)]
@@ -103,13 +103,13 @@ def question(row, rng, dtype):
 
 
 def operation(row, attributes, inputs):
-    """What a node of the version means, as tests/test_lower.py expects it."""
+    """The core operation that a node of the version stands for, as tests/test_lower.py expects it."""
     types = nodes.operand_types(row, inputs)
     return lower.operation(row, validate.attributes(row, attributes, types), inputs[0].ndim)
 
 
 def answer(row, attributes, inputs):
-    """What the version promises: the reference on the operation that it means."""
+    """The answer that the version promises: the reference's result of its core operation."""
     return results(reference.run(operation(row, attributes, inputs), *inputs[: row.input.maximum]))
 
 

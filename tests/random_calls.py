@@ -1,7 +1,7 @@
-"""Random calls of every function: the driver that AddressSanitizer and valgrind watch, and `make test` a sample of it.
+"""Random calls of every function, which AddressSanitizer and valgrind watch; `make test` runs a sample of them.
 
-``python tests/random_calls.py --calls 500000`` prints what it did; a wrong answer ends it and names the call, which
-``--first NUMBER --calls 1`` makes again. Where the bytes lie is :mod:`random_memory`'s, the answers are :mod:`twins`'.
+``python tests/random_calls.py --calls 500000`` prints what it did; a wrong answer ends it and names the call, and
+``--first NUMBER --calls 1`` repeats that call. :mod:`random_memory` places the bytes, :mod:`twins` gives the answers.
 """
 
 import argparse
@@ -25,11 +25,11 @@ from strategies import ELEMENT_TYPES, index_types
 
 
 class WrongError(Exception):
-    """An answer that is not the reference's."""
+    """An answer that differs from the reference's."""
 
 
 class Calls:
-    """Calls by number: each has a generator of its own, and so can be made again alone."""
+    """Numbered calls: each has its own random generator, so it can be repeated alone."""
 
     def __init__(self, seed, compared=1.0, session=None):
         self.seed = seed
@@ -80,7 +80,7 @@ class Calls:
         return axes[0] if len(axes) == 1 and random.random() < 0.7 else axes
 
     def out(self, shape, dtype, *inputs):
-        """None, an output with memory of its own, in the other byte order, or in the memory of an input."""
+        """None, or an output: in its own memory, in the other byte order, or in the memory of an input."""
         random = self.random
         way = random.random()
         if way < 0.5:
@@ -93,7 +93,7 @@ class Calls:
         return memory.wanted(random, shape, dtype.newbyteorder("S") if way > 0.93 else dtype)
 
     def compare(self, operation, inputs, answer, out, context):
-        """The answer is the reference's, for what the inputs were before, and is where it was asked for."""
+        """Check that the answer is the reference's for the inputs as they were before, and is `out` if there is one."""
         answers = answer if isinstance(answer, list) else [answer]
         for one, expected in zip(answers, results(twins.run(operation, *inputs)), strict=True):
             found = np.asarray(one)
@@ -159,10 +159,10 @@ class Calls:
             self.compare(Extremum(order), before, answer, out, self.describe(out, *inputs))
 
     def values(self):
-        """The extremum itself, its index, or one at its place, with elements left out."""
+        """The extremum, its index, or a one in its place, with elements that a mask or the NaN policy leaves out."""
         random, x = self.random, self.array()
         if random.random() < 0.3:
-            # As many rows as some kernels read at once, of every element or of every second to fourth.
+            # About as many rows as some kernels read at once, with every element or every second to fourth one.
             step, rows, length = random.randrange(1, 5), random.choice((15, 16, 17, 40)), random.randrange(1, 80)
             x = memory.given(random, (rows, length * step), x.dtype)[:, ::step]
         axes = self.axes(x)
@@ -188,7 +188,7 @@ class Calls:
         self.count["compared"] += 1
 
     def refused(self):
-        """Calls that are errors, for the memory that their way out holds."""
+        """Calls that must fail, to check the memory that their error paths hold."""
         random, x = self.random, self.array()
         out = memory.wanted(random, (*x.shape, 2), x.dtype.newbyteorder("="))
         read_only = np.zeros(x.shape, x.dtype.newbyteorder("="))
@@ -216,7 +216,7 @@ class Calls:
         raise WrongError(f"{call.__name__} took {arguments!r} {named!r}")
 
     def in_session(self):
-        """One node inside ONNX Runtime, which hands over memory of its own."""
+        """One node inside ONNX Runtime, which passes its own memory."""
         operation, inputs, answer = self.session(self.random)
         self.count["session"] += 1
         if self.checks:

@@ -29,7 +29,7 @@ def _sizes(rng, most=300):
 
 
 def _strides(rng, sizes, repeats):
-    """Strides of any order of the dimensions with padding between them; with repeats, some of them 0."""
+    """Strides for any order of the dimensions, with padding in between; with `repeats`, some strides are 0."""
     strides, step = [0] * len(sizes), 1
     for axis in rng.permutation(len(sizes)):
         if repeats and rng.random() < 0.2:
@@ -50,14 +50,14 @@ def _desc(rng, data_type, sizes, repeats=False):
 
 
 def tensor_in(elements, desc):
-    """The tensor that a description says lies in an array of elements."""
+    """A view of an array of elements as the tensor of a description."""
     strides = np.empty(desc.sizes, np.int8).strides if desc.strides is None else desc.strides
     in_bytes = [stride * elements.itemsize for stride in strides]
     return np.lib.stride_tricks.as_strided(elements, desc.sizes, in_bytes)
 
 
 class Memory:
-    """A buffer of one kind for a description, filled at random, and what lies in it before a dispatch."""
+    """A buffer of one kind for a description, filled at random, and its content before a dispatch."""
 
     def __init__(self, rng, desc, kind):
         self.desc = desc
@@ -93,7 +93,7 @@ def _mapped(elements):
 
 
 def _window(elements):
-    """Bytes in the middle of others, at an address that is no multiple of the element size."""
+    """Bytes inside a larger buffer, at an address that is not a multiple of the element size."""
     memory = bytearray(b"\xff" * (elements.nbytes + 2))
     memory[1:-1] = elements.tobytes()
     return memoryview(memory)[1:-1]
@@ -108,7 +108,7 @@ KINDS = {
 
 
 def operators(rng, data_type):
-    """A description of each operator that takes the type, over the same random axes, and what it means."""
+    """A description of each operator that takes the type, over the same random axes, and its core operation."""
     sizes = _sizes(rng)
     axes = tuple(int(axis) for axis in rng.permutation(len(sizes))[: rng.integers(1, len(sizes) + 1)])
     kept = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
@@ -145,7 +145,7 @@ def operators(rng, data_type):
 
 
 def hold(rng, desc, operation, kind, oracle=reference.run):
-    """Dispatch on random memory: the elements are those of the oracle, every other byte is what it was."""
+    """Dispatch on random memory: the elements must be the oracle's, and no other byte may change."""
     sources = [Memory(rng, tensor, kind) for tensor in desc.inputs.values()]
     targets = [Memory(rng, tensor, kind) for tensor in desc.outputs.values()]
     tensors = [source.tensor for source in sources]

@@ -1,4 +1,4 @@
-"""Arrays in memory that ends where their last element does, so that whoever watches a run sees what is read beyond."""
+"""Arrays whose memory ends with their last element, so that a memory checker sees any read beyond it."""
 
 import functools
 
@@ -12,7 +12,7 @@ _POOL = 1 << 16
 
 
 def shape(random, most):
-    """Rank 0 to 8 and at most so many elements, the lengths being those around the blocks of kernels; seldom empty."""
+    """Rank 0 to 8 and at most `most` elements; the lengths are near the block sizes of kernels; rarely empty."""
     rank = random.choice(RANKS)
     lens = [1] * rank
     room = most
@@ -39,7 +39,7 @@ def _strides(random, lens, choose):
 
 
 def input_strides(random, lens, size):
-    """Strides in bytes: with gaps, unaligned, standing still, or stepping into what is there already."""
+    """Strides in bytes: with gaps, unaligned, zero, or so small that elements overlap."""
     ways = 5 if random.random() < 0.35 else 12
 
     def choose(step):
@@ -61,7 +61,7 @@ def input_strides(random, lens, size):
 
 
 def output_strides(random, lens, size):
-    """Strides in bytes of elements that lie apart."""
+    """Strides in bytes for elements that do not overlap."""
     ways = 3 if random.random() < 0.5 else 6
 
     def choose(step):
@@ -80,12 +80,12 @@ def _pools(dtype):
 
 
 def allocate(length):
-    """Bytes of their own, and exactly as many as are asked for."""
+    """A new allocation of exactly this many bytes."""
     return np.empty(length, np.uint8)
 
 
 def filled(random, dtype, length):
-    """A buffer of its own, full of one texture of the type."""
+    """A new buffer, filled with one texture of the type."""
     pool = random.choice(_pools(dtype))
     memory = allocate(length)
     start = random.randrange(_POOL) * dtype.itemsize
@@ -98,7 +98,7 @@ def filled(random, dtype, length):
 
 
 def place(random, lens, dtype, strides):
-    """An array of the strides, in memory of its own that is no longer than it needs."""
+    """An array with these strides, in its own memory, which ends where the array ends."""
     if 0 in lens:
         return np.ndarray(lens, dtype)
     lead = 0 if random.random() < 0.5 else random.randrange(64)

@@ -15,7 +15,7 @@ DTYPES = tuple(np.dtype(name) for name in ("float16", "float32", "float64", "int
 
 
 def run(random):
-    """A random node on random arrays: what it means, the arrays, and the answer."""
+    """A random node on random arrays: its core operation, the arrays, and the answer."""
     row = find(ONNX, random.choice(("ArgMax", "ArgMin", "Max", "Min", "Hardmax", "ReduceMax", "ReduceMin", "TopK")), 13)
     dtype = random.choice([dtype for dtype in DTYPES if dtype.name in row.types])
     shape = ()
@@ -41,7 +41,7 @@ def _session(row, given, dtype, rank, count):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = 2
-    # Each tensor has an allocation of its own, whose end can be watched.
+    # Each tensor gets its own allocation, so that a memory checker can watch its end.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
     return InferenceSession(model.SerializeToString(), options)

@@ -1,4 +1,4 @@
-"""How a test asks for an error: the error, the first line of its text, the reason, or what explains it."""
+"""How a test gets an error: the error itself, its reason, or its class, reason and remedy in one line."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def error_of(kind, function, *arguments, **options):
 
 
 def refusal(kind, function, *arguments, **options):
-    """The reason in the error, of exactly this class, that the call raises."""
+    """The reason of the error that the call raises, which must be of exactly this class."""
     error = error_of(kind, function, *arguments, **options)
     assert type(error) is kind
     return str(error).splitlines()[0]

@@ -1,4 +1,4 @@
-"""Every version of every operator of onnx, right and wrong: `schema_nodes.py FIRST ENTRY STEP...` says each node."""
+"""Valid and invalid nodes of each version of every onnx operator; `schema_nodes.py FIRST ENTRY STEP...` prints them."""
 
 import contextlib
 import itertools
@@ -58,7 +58,7 @@ VALUES = {
 
 
 def attribute_sets(schema):
-    """Attributes: those that are required, none, all, all of a wrong kind, all of another wrong kind."""
+    """Sets of attributes: the required ones, none, all, all of a wrong kind, all of another wrong kind."""
     right = {each.name: VALUES[each.type] for each in schema.attributes.values() if each.type in VALUES}
     yield "required", {name: value for name, value in right.items() if schema.attributes[name].required}
     yield "none", {}
@@ -68,7 +68,7 @@ def attribute_sets(schema):
 
 
 def nodes(schema):
-    """Yield a description, what makes a node, and the type of its inputs."""
+    """Yield a description, a function that makes the node, and the type of its inputs."""
     few, many = schema.min_input, max(1, min(schema.max_input, 5))
     outputs = [f"y{index}" for index in range(max(1, min(schema.max_output, 3)))]
     for name, attributes in attribute_sets(schema):
@@ -91,7 +91,7 @@ def node(schema, inputs, outputs, attributes, name="x{}"):
 
 
 def model(schema, made, declared):
-    """A model of a node, and of a Max on its outputs so that somebody asks for their types."""
+    """A model of a node, with a Max on its outputs so that their types are needed."""
     graph = onnx.GraphProto(name="g", node=[made])
     graph.node.append(helper.make_node("Max", [*filter(None, made.output), "x"], ["z"]))
     for name in dict.fromkeys(("x", *filter(None, made.input))):
@@ -114,7 +114,7 @@ ENTRIES = {
 
 
 def main(first, *steps):
-    """Go through every STEP-th node of each version by an entry, another one first for each."""
+    """Run every STEP-th node of each version through an entry; each version starts at another node."""
     ways = zip(steps[::2], steps[1::2], strict=True)
     for (entry, step), (shift, schema) in itertools.product(ways, enumerate(SCHEMAS)):
         for text, made, declared in itertools.islice(nodes(schema), (int(first) + shift) % int(step), None, int(step)):

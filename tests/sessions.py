@@ -1,4 +1,4 @@
-"""How tests run a model in onnxruntime with this package's operators; bfloat16 lives between two casts."""
+"""How tests run a model in onnxruntime with this package's operators; bfloat16 exists only between two casts."""
 
 import functools
 
@@ -22,10 +22,10 @@ def loads_opset(opset):
 
 
 def session(model, **options):
-    """A session of the model that keeps its warnings for itself."""
+    """A session for the model that prints no warnings."""
     quiet = onnxruntime.SessionOptions()
     quiet.log_severity_level = 3
-    # Threads cost more than they bring to a few elements.
+    # For a few elements, threads cost more than they save.
     quiet.intra_op_num_threads = 1
     return InferenceSession(model.SerializeToString(), quiet, **options)
 
@@ -37,7 +37,7 @@ def run_model(model, inputs, **options):
 
 
 def node_model(row, given, inputs, results):
-    """A model of one node of a version, whose ranks are known and whose sizes are not."""
+    """A model with one node of a version; it declares ranks, but no sizes."""
     names = [f"x{position}" for position in range(len(inputs))]
     outputs = [f"y{position}" for position in range(len(results))]
     nodes = [helper.make_node(row.name, names, outputs, name="node", **given)]

@@ -18,7 +18,7 @@ FINDS_NAN_ALONG_A_VECTOR = Version(onnxruntime.__version__) < Version("1.32")
 
 
 def one_node(name, element, opset, attributes="", inputs=None):
-    """A model of one node on matrices; bfloat16 comes in and goes out as float, since NumPy has none."""
+    """A model of one node on matrices; it takes and gives bfloat16 as float, since NumPy has no bfloat16."""
     names = [f"x{index}" for index in range(inputs or (2 if name in ("Max", "Min") else 1))]
     inside = onnx.TensorProto.DataType.Name(element_of(element).onnx_number).lower()
     outside = "float" if element == "bfloat16" else inside
@@ -84,7 +84,7 @@ def assert_same(given, fixed, feeds):
 
 
 def hold(given, fixed, element, seeds, sizes=(4, 6)):
-    """Fail where the fixed model gives other bits for feeds of some seeds."""
+    """Fail where the fixed model gives other bits than the given one, for feeds of some seeds."""
     for seed in range(seeds):
         assert_same(given, fixed.model, feeds_of(given, element, seed, sizes))
 
@@ -96,7 +96,7 @@ def feeds_of(given, element, seed, sizes=(4, 6)):
 
 
 class ByLowerHalves:
-    """onnxruntime 1.21 to 1.31 as on x86-64, wherever the tests run: it compares int64 by the lower 32 bits."""
+    """Behaves as onnxruntime 1.21 to 1.31 does on x86-64, on any machine: it compares int64 by the lower 32 bits."""
 
     name, version = "onnxruntime", onnxruntime.__version__
 

@@ -9,21 +9,21 @@ BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 INTEGERS = tuple(np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = (np.dtype("float16"), BFLOAT16, np.dtype("float32"), np.dtype("float64"))
 ELEMENT_TYPES = (*INTEGERS, *FLOATS, np.dtype("bool"))
-# Those that hold an index of any array here. Every integer type is one of indices, where it holds the last of a slice.
+# These types hold the index of any element here. Other integer types serve where they hold the last index of a slice.
 INDEX_TYPES = tuple(np.dtype(name) for name in ("int64", "int32", "uint64", "uint32"))
-# One type for each width and class: the others differ by a flip of a sign, or in how NaN is told.
+# One type for each width and class: the others differ by a sign flip, or in how NaN is recognised.
 REPRESENTATIVES = tuple(
     np.dtype(name) for name in ("bool", "int8", "uint16", "int32", "uint64", "float16", "float32", "float64")
 )
 
 
 def sometimes(values, always=REPRESENTATIVES):
-    """The values as parameters of a test: those that are not among `always` are the exhaustive leg's alone."""
+    """The values as parameters of a test; only the exhaustive leg runs those that are not in `always`."""
     return [pytest.param(each, id=str(each), marks=[] if each in always else pytest.mark.exhaustive) for each in values]
 
 
 def index_types(length):
-    """The types that hold every index of slices of so many elements."""
+    """The types that hold every index of a slice of this length."""
     return tuple(dtype for dtype in INTEGERS if length - 1 <= np.iinfo(dtype).max)
 
 
@@ -45,7 +45,7 @@ def nans(dtype):
 
 
 def landmarks(dtype):
-    """The elements where kernels go wrong, NaN apart: limits and their neighbours, zeros, infinities, subnormals."""
+    """The elements where kernels go wrong, except NaN: limits and their neighbours, zeros, infinities, subnormals."""
     if dtype.kind == "b":
         return np.array([False, True])
     if dtype.kind in "iu":
@@ -66,7 +66,7 @@ def ascending(dtype, n):
 
 
 def spread(rng, dtype, shape):
-    """Any bit pattern the type has, without NaN: a long row of random float16 would hold nothing else of interest."""
+    """Any bit pattern of the type except NaN, which would decide every long row of random float16."""
     if dtype.kind == "b":
         return rng.integers(0, 2, shape).astype(dtype)
     x = np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape).copy()
@@ -95,7 +95,7 @@ def with_nans(rng, dtype, shape):
 
 
 def sorted_rows(rng, dtype, shape):
-    """Elements in ascending or descending sequence: the extremum lies at an edge."""
+    """Elements in ascending or descending order: the extremum lies at an edge."""
     x = ascending(dtype, int(np.prod(shape))).reshape(shape)
     return x[..., ::-1].copy() if x.ndim and rng.random() < 0.5 else x
 
@@ -114,7 +114,7 @@ def sample(rng, dtype, shape):
 
 
 def is_nan(x):
-    """Where `x` is NaN, read from its bits: no type, and no signalling NaN, raises a warning."""
+    """Where `x` is NaN, read from its bits, so that no type and no signalling NaN raises a warning."""
     x = np.ascontiguousarray(x, x.dtype.newbyteorder("=")).reshape(x.shape)
     if x.dtype not in FLOATS:
         return np.zeros(x.shape, bool)
@@ -128,5 +128,5 @@ def element_types():
 
 
 def axes_sets(rank):
-    """Any set of axes, in any sequence, none negative."""
+    """Any set of axes, in any order, none negative."""
     return st.permutations(range(rank)).flatmap(lambda axes: st.integers(0, rank).map(lambda n: tuple(axes[:n])))

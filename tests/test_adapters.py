@@ -1,4 +1,4 @@
-"""Adapters of runtimes: those that fail are blamed by name, and those that are files are found."""
+"""Adapters of runtimes: an error names the adapter that fails, and adapters in files are found."""
 
 import json
 import sys
@@ -48,7 +48,7 @@ def run_command(*words):
     return run("conformance", "run", *words)
 
 
-# The module of the adapter, and what is said of it.
+# The adapter's code, the place that the error names, and the error's text.
 BROKEN = {
     "its own failure": ("def runtimes():\n    return {}['x']\n", "line 2", "KeyError: 'x'"),
     "no list": ("def runtimes():\n    pass\n", None, "TypeError: runtimes() gives NoneType, and not a list"),
@@ -86,7 +86,7 @@ def test_an_adapter_that_fails_is_blamed(folder, monkeypatch, way, case):
 @pytest.mark.parametrize("text", ["import nothing_that_there_is\n", "raise ImportError('it needs version 3')\n"])
 def test_what_an_adapter_needs_is_not_installed(folder, monkeypatch, text, has_backport):
     if has_backport:
-        # What it gives is found instead of the standard library's.
+        # Use the backport's entry points instead of the standard library's.
         backport = pytest.importorskip("importlib_metadata", reason="nothing that is installed brings it")
         monkeypatch.setattr(runtimes, "entry_points", backport.entry_points)
     (folder / "lacking.py").write_text(text)

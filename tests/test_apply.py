@@ -1,4 +1,4 @@
-"""``extremum apply``: answers of files as of arrays, in little memory."""
+"""``extremum apply``: files give the same answers as arrays, in little memory."""
 
 import io
 import json
@@ -243,11 +243,11 @@ def test_the_bar_is_shown_where_somebody_looks(monkeypatch):
     assert "kB" in err
 
 
-# The labels that stay.
+# The labels that a result keeps.
 
 
 def labelled(dtype=np.float32):
-    """A file with every kind of coordinate, and the variable that is in it."""
+    """Write a file with every kind of coordinate, and return the variable in it."""
     coords = {
         "time": np.arange("2020-01-01", "2020-01-21", dtype="datetime64[D]").astype("datetime64[ns]"),
         "y": np.linspace(40, 50, 30),
@@ -273,7 +273,7 @@ def test_a_result_in_netcdf_has_the_labels_that_stay(dims):
     apply("argmin", "x.nc", *words, "-o", "k.nc", "--keepdims")
     xr.testing.assert_identical(xr.load_dataset("k.nc").t, exx.argmin(x, dims or None, keepdims=True))
     if dims[:1] == ["time"]:
-        # As many as there are, and the labels do not fit all the same.
+        # The result is as long as the axis, but the labels of the axis do not fit it.
         apply("top_k", "x.nc", *words, "--k", 20, "-o", "t.nc")
         for name, each in exx.top_k(x, 20, "time")._asdict().items():
             xr.testing.assert_identical(xr.load_dataset(f"t.{name}.nc").t, each)

@@ -1,4 +1,4 @@
-"""What `extremum apply` refuses, and what ends it before it is done: one line, and nothing under the final name."""
+"""What `extremum apply` refuses, and what ends it early: one line, and nothing under the final name."""
 
 import errno
 import http.server
@@ -104,7 +104,7 @@ REFUSED = {
 
 
 def damage_netcdf():
-    """Write a file of which the end is missing, and one with other bytes in the middle of its elements."""
+    """Write a file without its end, and a file with other bytes in the middle of its elements."""
     x = np.random.default_rng(0).integers(0, 9, (40, 3000)).astype(np.float32)
     encoding = {"t": {"chunksizes": (10, 1000), "zlib": True}}
     xr.Dataset({"t": (("a", "b"), x)}).to_netcdf("damaged.nc", engine="netcdf4", encoding=encoding)
@@ -117,7 +117,7 @@ def damage_netcdf():
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A folder with all that is refused."""
+    """A folder with all files that are refused."""
     folder, before = tmp_path_factory.mktemp("files"), Path.cwd()
     os.chdir(folder)
     write_files()
@@ -168,7 +168,7 @@ def test_a_damaged_chunk_is_named():
 
 @pytest.mark.parametrize("out", ["y.npy", needs_zarr("y.zarr"), "y.nc"])
 def test_a_disk_that_is_full_leaves_nothing(out):
-    """Of a .npy file it is known before anything is computed."""
+    """For a .npy file, this is known before anything is computed."""
     np.save("x.npy", np.random.default_rng(0).integers(0, 9, (400_000, 2)).astype(np.int8))
     before, limit = left(), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, limit[1]))
@@ -215,13 +215,12 @@ def test_a_run_that_is_killed_leaves_nothing_under_the_name(number, out):
     assert not Path(out).exists()
     if number == signal.SIGKILL:
         assert any(name.startswith(".extremum-") for name in left())
-    # The next one clears up.
+    # The next command cleans up.
     apply("argmax", "x.npy", "--axis", 2, "-o", out)
     assert left() == ["x.npy", out]
 
 
-# Options of the command with words that make another answer of the file below, or an error; by the operations that
-# use them.
+# Each option, words that change the answer for the file below or cause an error, and the operations that use it.
 ARG, ONE_HOT, EACH, MODEL, TOP = {"argmax", "argmin"}, {"hardmax"}, {"maximum", "minimum"}, {"m.onnx"}, {"top_k"}
 OPTIONS = {
     "--axis": (["--axis", "7"], ARG | ONE_HOT | MODEL | TOP),
@@ -236,7 +235,7 @@ OPTIONS = {
     "--output-name": (["--output-name", "z"], MODEL),
     "--variable": (["--variable", "u"], ARG | ONE_HOT | EACH | MODEL | TOP),
 }
-# Those of the work, and one that is tested with the values that it is about.
+# Options that no answer depends on, and one that is tested together with the values whose index it adds.
 OTHERS = {"--output", "--memory", "--scheduler", "--json", "--index"}
 
 
@@ -255,7 +254,7 @@ def test_an_option_changes_the_answer_or_is_refused(operation):
     plain, values = ["apply", operation, "x.nc", *needed, "-o"], ".values" if operation == "top_k" else ""
     assert run(*plain, "plain.npy")[0] == 0
     before = np.load(f"plain{values}.npy")
-    # The options before the last one are the case in which it matters.
+    # The options before the last one create the case in which the last one matters.
     for option, (words, operations) in OPTIONS.items():
         status, _, err = run(*plain, f"made{option}.npy", *words)
         assert err.startswith(f"extremum: {what} does not use --") == (operation not in operations), option
@@ -285,7 +284,7 @@ def test_a_file_that_may_not_be_read(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["pipe.npy", "pipe.nc", "pipe.h5", "folder.npy", "folder.nc", "folder"])
 def test_what_is_no_file(name):
-    """A pipe has nobody who writes: whoever opens it waits."""
+    """Nobody writes to the pipe: opening it would wait."""
     os.mkfifo(name) if "pipe" in name else Path(name).mkdir()
     kind = "a pipe; help: give a regular file" if "pipe" in name else "a folder; help: name a file in it"
     assert refused("apply", "argmax", name, "-o", "y.npy").startswith(f"{name!r} is {kind}")

@@ -1,4 +1,4 @@
-"""argmax and argmin as functions: axes, shapes, index types, refusals. Right indices are test_kernels.py's."""
+"""argmax and argmin as functions: axes, shapes, index types, refusals. test_kernels.py tests the indices."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_index_types(order, index):
         assert_same_bits(FUNCTIONS[order](X, axis, dtype=index), plain)
         for options in ({}, {"nan_policy": "raise"}, {"where": np.ones(X.shape, bool)}):
             assert_same_bits(FUNCTIONS[order](X, axis, dtype=index, **options), plain)
-            # None named: that of `out`.
+            # Without `dtype`, the index type is that of `out`.
             out = np.full(plain.shape, 9, index)
             assert FUNCTIONS[order](X, axis, out=out, **options) is out
             assert out.tolist() == plain.tolist()
@@ -72,7 +72,7 @@ def test_empty_results(order, shape, axis):
 
 @pytest.mark.parametrize("axis", [1.0, "0", (0, None), [[0]], True, (0, False), [True], np.True_])
 def test_an_axis_that_is_no_integer_is_a_type_error(order, axis):
-    # Older NumPy warns of its own bool.
+    # Older NumPy warns about its own bool.
     error_of((TypeError, DeprecationWarning) if axis is np.True_ else TypeError, FUNCTIONS[order], X, axis)
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_flag_is_a_type_error(order, name, value):
 
 @pytest.mark.parametrize(("dtype", "length"), [(np.int32, 2**31), (np.uint32, 2**32), (np.int64, 2**60)])
 def test_the_largest_index_that_fits(order, dtype, length):
-    """Blocks beyond 32-bit indices, made of one element through zero strides."""
+    """Slices beyond 32-bit indices, made from one element by zero strides."""
     x = np.broadcast_to(np.int8(7), (length,))
     assert_same_bits(FUNCTIONS[order](x, dtype=dtype), dtype(0))
     assert_same_bits(FUNCTIONS[order](x, dtype=dtype, select_last_index=True), dtype(length - 1))

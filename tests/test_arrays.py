@@ -1,4 +1,4 @@
-"""What comes in as an array: other protocols, sequences, subclasses, proxies; what is refused for its elements."""
+"""Inputs that are taken as arrays: other protocols, sequences, subclasses, proxies; elements that are refused."""
 
 import array
 from collections import UserList, deque
@@ -21,7 +21,7 @@ VALUES = [[3, 9, 9], [7, 2, 7]]
 
 
 class DLPack:
-    """An array that only speaks DLPack, as another library's would."""
+    """An array that only supports DLPack, as an array of another library may."""
 
     def __init__(self, x):
         self.x = x
@@ -34,7 +34,7 @@ class DLPack:
 
 
 class BrokenDLPack(DLPack):
-    """An array whose DLPack export refuses and whose `__array__` works: PyTorch's with gradients, ml_dtypes'."""
+    """An array whose DLPack export fails and whose `__array__` works, as in PyTorch with gradients and in ml_dtypes."""
 
     def __dlpack__(self, **options):
         raise BufferError("not this one")
@@ -44,7 +44,7 @@ class BrokenDLPack(DLPack):
 
 
 class Array:
-    """An array that only speaks `__array__`."""
+    """An array that only supports `__array__`."""
 
     def __init__(self, x):
         self.x = x
@@ -170,7 +170,7 @@ class Elements:
 
 
 def speaks(**attributes):
-    """An array that speaks as one of another library does, which is too large to install for this."""
+    """An array that behaves like one of another library, which is too large to install for this test."""
     return type("Array", (Elements,), attributes)()
 
 
@@ -179,7 +179,7 @@ MASKS_OF_TORCH = {"get_mask": lambda _: Elements(np.array([True, False, True])),
 
 
 class Masked(np.ndarray):
-    """astropy's array with a mask: a subclass that is not NumPy's."""
+    """Like astropy's masked array: a subclass with a mask that is not NumPy's."""
 
     mask = np.array([False, True, False])
 
@@ -205,7 +205,7 @@ MISSING = {
 @pytest.mark.parametrize("x", MISSING.values(), ids=MISSING.keys())
 def test_missing_elements_are_refused(function, x):
     if isinstance(x, np.ma.MaskedArray) and function not in (extremum.maximum, extremum.minimum):
-        # A mask says what takes part in a reduction: test_interop.py.
+        # In a reduction, a mask says what takes part: test_interop.py tests that.
         return
     assert refusal(ArgumentError, function, x).endswith((ONE, "elements would be compared as if they were there"))
 
@@ -260,7 +260,7 @@ FLOATS_2D = np.array([[3.0, 9.0, 9.0], [7.0, 2.0, 7.0]])
 
 
 class Proxy:
-    """Says of itself what the object behind it would say, class included, as wrapt's and lazy objects do."""
+    """Presents itself as the object behind it, class included, as wrapt's proxies and lazy objects do."""
 
     def __init__(self, behind):
         object.__setattr__(self, "_behind", behind)
@@ -274,7 +274,7 @@ class Proxy:
 
 
 class Liar:
-    """Says that it is an array, and is nothing."""
+    """Claims to be an array, and is not."""
 
     __class__ = np.ndarray
 
@@ -303,7 +303,7 @@ def mocks_are_refused():
 
 
 def a_borrowed_name_is_refused():
-    """Types of other sizes and other kinds that call themselves bfloat16, before and after the real one is met."""
+    """Types of other sizes and kinds that call themselves bfloat16, before and after the real bfloat16 is used."""
     fakes = []
     for real in (ml_dtypes.float8_e5m2, ml_dtypes.int4, ml_dtypes.float8_e4m3fn):
         real.__name__ = "bfloat16"
@@ -317,7 +317,7 @@ def a_borrowed_name_is_refused():
 
 
 def another_type_in_its_place_is_refused():
-    """Not even a module that says so makes eight bits bfloat16."""
+    """An 8-bit type is refused even where the module ml_dtypes calls it bfloat16."""
     ml_dtypes.bfloat16 = ml_dtypes.float8_e5m2
     assert "cannot take elements of type" in refusal(ElementTypeError, extremum.argmax, np.ones(3, ml_dtypes.bfloat16))
 
@@ -333,14 +333,14 @@ def test_in_a_process_of_its_own():
 
 
 class Quantity(np.ndarray):
-    """An array with units, such as astropy's: adding, comparing, all is done by its own rules."""
+    """An array with units, such as astropy's: its own rules decide how to add, compare and so on."""
 
     def __array_ufunc__(self, *arguments, **options):
         raise AssertionError("not asked here")
 
 
 def test_own_rules():
-    """One array's elements compare with each other as they are; beside other arrays' the units would be lost."""
+    """Elements of one array can be compared as they are; together with other arrays, the units would be lost."""
     x = FLOATS_2D.view(Quantity)
     assert extremum.argmax(x) == 1
     assert_same_bits(extremum.hardmax(x), np.array([[0.0, 1, 0], [1, 0, 0]]))
@@ -363,7 +363,7 @@ def test_other_subclasses_are_plain_arrays():
 
 
 class LazyTensor:
-    """A tensor of PyTorch whose sign, or conjugation, is yet to be applied: DLPack hands out the memory without it."""
+    """A PyTorch tensor with a pending sign change or conjugation, which its memory, as DLPack exports it, lacks."""
 
     def __init__(self, memory, negative=True):
         self.memory, self.negative = memory, negative

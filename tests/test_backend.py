@@ -1,4 +1,4 @@
-"""The backend's interface: what can be prepared and run, and who runs it; what comes out of each run."""
+"""The backend's interface: what it can prepare and run, which engine runs it, and what each run returns."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -210,14 +210,14 @@ def test_threads_that_run_one_model_with_inputs_of_several_shapes():
     assert found == [np.argmax(x, 1).tolist() for x in arrays]
 
 
-# With onnxruntime and without: who runs a model, and the same answers and refusals from either.
+# With and without onnxruntime: which engine runs a model, and the same answers and refusals from both.
 
 
 MIXED = "(float[n, 3] x) => (int64[1, 3] y) { z = Neg(x) y = ArgMax(z) }"
 OPEN = "(float[n, m] x) => (int64[1, m] y) { z = Neg(x) y = ArgMax(z) }"
 GELU = "(float[n, 3] x) => (int64[1, 3] y) { z = com.microsoft.Gelu(x) y = ArgMax(z) }"
 ZIPMAP = "(float[n, 3] x) => (y, i) { y = ai.onnx.ml.ZipMap <classlabels_int64s = [7, 8, 9]> (x) i = ArgMax(x) }"
-# onnxruntime has no Neg on bfloat16, onnx's reference implementation has.
+# onnxruntime has no Neg on bfloat16; onnx's reference implementation does.
 NEG = "(bfloat16[3] x) => (bfloat16[3] y) { z = Neg(x) y = Max(z) }"
 
 

@@ -95,7 +95,7 @@ EQUAL = np.array([[[1, 2], [4, 4]]], np.float32)
 def test_operators_inside(body, functions, inputs, expected):
     proto = model(body, functions=functions)
     answers = [backend.run_model(proto, inputs), run_model(proto, inputs)]
-    # The Scan of onnx 1.19's own evaluator returns the last row alone.
+    # The Scan of onnx 1.19's own evaluator returns only the last row.
     by_onnx = body is not SCAN or Version(onnx.__version__) >= Version("1.20")
     if by_onnx:
         answers.append(backend.run_model(proto, inputs, engine="reference"))

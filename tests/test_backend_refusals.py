@@ -1,4 +1,4 @@
-"""What the backend refuses, when, and in which words: by `prepare` what the model gives away, by `run` the rest."""
+"""What the backend refuses, when, and in which words: `prepare` refuses what the model shows, `run` the rest."""
 
 from functools import partial
 
@@ -244,7 +244,7 @@ def test_the_limit_is_the_memory_available(monkeypatch):
     prepared = backend.prepare(model(ARGMAX))
     rows = np.broadcast_to(X[:1], (1 << 18, 3))
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"available": 2_097_151}))
-    # The second run has inputs of the same types, and asks again.
+    # The second run has inputs of the same types, and checks the memory again.
     for _ in range(2):
         assert prepared.run([rows[:-1]]).y.shape == (262143, 1)
         message = refusal(MemoryLimitError, prepared.run, [rows])

@@ -23,7 +23,7 @@ SUITES = {
 
 
 def printed(*commands):
-    """What commands print, in one process: it keeps to some processors and an instruction set."""
+    """The output of commands in one process of their own, which keeps to some processors and an instruction set."""
     program = f"from benchmarks.__main__ import bench\nfor words in {commands}: bench(words, standalone_mode=False)"
     return subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=ROOT).stdout
 

@@ -1,4 +1,4 @@
-"""Arrays that change while a call reads its arguments or runs: it works on them as they are once all are read."""
+"""Arrays that change while a call reads its arguments or runs: the call uses them as they are once all are read."""
 
 import contextlib
 import itertools
@@ -31,7 +31,7 @@ CHANGES = {
 
 
 class Once:
-    """Does something to an array when it is first looked at, whichever way."""
+    """An argument that changes an array when it is first read, in whichever way."""
 
     def __init__(self, array, change, value):
         self.array, self.change, self.value = array, change, value
@@ -39,7 +39,7 @@ class Once:
     def _look(self):
         change, self.change = self.change, None
         if change:
-            with contextlib.suppress(ValueError, TypeError):  # not every array can change so
+            with contextlib.suppress(ValueError, TypeError):  # not every array allows every change
                 change(self.array)
         return self.value
 
@@ -58,7 +58,7 @@ class Once:
 
 
 def sites(x, out, once):
-    """Every place of a call where Python code may run, as a call with and without that code; `once` makes the code."""
+    """Calls with an argument at every place where Python code may run; `once` makes the argument from its value."""
     y = np.ones(SHAPE, np.float32)
     row = np.ones(6, np.float32)
     for function in (extremum.argmax, extremum.argmin):
@@ -118,7 +118,7 @@ def test_a_change_while_arguments_are_read(which):
 
 
 def beside_a_thread(change, calls, seconds):
-    """Make the calls for some time while another thread makes the change; errors are answers too."""
+    """Repeat the calls for some time while another thread makes the change; errors are valid answers too."""
     sys.setswitchinterval(1e-6)
     stop = threading.Event()
 
@@ -126,7 +126,7 @@ def beside_a_thread(change, calls, seconds):
         while not stop.is_set():
             change()
 
-    thread = threading.Thread(target=changes, daemon=True)  # after a call that fails the process ends all the same
+    thread = threading.Thread(target=changes, daemon=True)  # the process can end even after a call fails
     thread.start()
     end = time.monotonic() + seconds
     made = 0
@@ -176,7 +176,7 @@ def elements_of_another_thread(dtype):
 
 
 def beside_a_writer(dtype, rows, columns):
-    """Any answer in range is one, and what is written stays within the output."""
+    """Any answer in range is valid, and nothing is written outside the output."""
     rng = np.random.default_rng(4)
     x = rng.integers(0, 9, (rows, columns)).astype(dtype)
     other, extremes = x[::-1].copy(), np.array([0, 100, -100, 7], dtype)

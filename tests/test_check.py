@@ -122,7 +122,7 @@ def test_the_page_is_fresh():
     assert page == markdown(), "write docs/check.md anew: extremum explain --markdown"
 
 
-# Those of the package's own adapters that are installed where the tests run.
+# The runtimes of the package's own adapters that are installed here.
 REAL = {each.name for each in runtimes.installed(["onnxruntime", "onnx.reference", "openvino", "tract"])}
 
 

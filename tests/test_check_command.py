@@ -42,7 +42,7 @@ EX003 error: ArgMax-13 has axis=2, but its input has rank 2
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Make the current folder one with the models."""
+    """Change to a folder with the models."""
     for name, (opset, body) in MODELS.items():
         onnx.save(model(body, opset), tmp_path / f"{name}.onnx")
     monkeypatch.chdir(tmp_path)
@@ -214,7 +214,7 @@ def settings(text, folder="."):
 
 
 def found(*words):
-    """The codes that count, and the status."""
+    """The codes of the findings, and the status."""
     status, text, _ = run("check", *words, "--json")
     (report,) = json.loads(text)["models"]
     return sorted(each["code"] for each in report["findings"]), status

@@ -1,4 +1,4 @@
-"""Every rule finds its own example, in the words stated here, and nothing in what to write instead."""
+"""Every rule finds its own example, in the words stated here, and finds nothing in what to write instead."""
 
 import re
 
@@ -9,7 +9,7 @@ from extremum import runtimes
 from extremum.check import RULES, Severity, check, find
 from stock import ORT, ByLowerHalves
 
-# For each rule the reason, what a runtime says or an input that shows it, and the remedy if there is one.
+# For each rule: the reason, what a runtime says or an input that shows it, and the remedy if there is one.
 FINDINGS = {
     block[:5]: block[6:].splitlines()
     for block in re.split(

@@ -40,7 +40,7 @@ SCORES = np.array([[1, 5, 2], [7, 0, 7]], np.float32)
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Make the current folder one with models, good inputs and bad ones."""
+    """Change to a folder with models, good inputs and bad inputs."""
     for name, text in MODELS.items():
         model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 13]> {text}')
         onnx.save(model, tmp_path / f"{name}.onnx")
@@ -51,7 +51,7 @@ def folder(tmp_path, monkeypatch):
     np.save(tmp_path / "scores.npy", SCORES)
     np.save(tmp_path / "doubles.npy", SCORES.astype(np.float64))
     np.save(tmp_path / "wide.npy", np.ones((2, 4), np.float32))
-    # NumPy warns of a header that Python 2 wrote.
+    # NumPy warns about a header that Python 2 wrote.
     (tmp_path / "old.npy").write_bytes((tmp_path / "scores.npy").read_bytes().replace(b"(2, 3)", b"(2L,3)"))
     np.savez(tmp_path / "all.npz", scores=SCORES, others=-SCORES)
     (tmp_path / "scores.pb").write_bytes(onnx.numpy_helper.from_array(SCORES).SerializeToString())
@@ -107,7 +107,7 @@ def test_takes_bfloat16_as_numpy_stores_it_and_writes_it_so():
 
 
 BOTH = "--json and --markdown are both given; help: drop one of them"
-# The words of a command, and what is in the line that refuses it; a line that is known whole begins with "extremum: ".
+# The words of a command, and a part of the line that refuses it, or the whole line if it begins with "extremum: ".
 REFUSED = {
     "run truncated.onnx": "truncated.onnx",
     "run text.onnx": "text.onnx",
@@ -122,7 +122,7 @@ REFUSED = {
     "run wrong.onnx --random": "axis",
     "run larger.onnx --random --set n=3000000 -o answers": "memory",
     "run labels.onnx -i scores=none.npy": "none.npy: No such file",
-    # The input is missing: the output is looked at first.
+    # The input is missing too, but the output is checked first.
     "run labels.onnx -i scores=none.npy -o taken": (
         f"'{Path('taken', 'labels.npy')}' already exists; help: choose another folder, or move that file"
     ),
@@ -202,7 +202,7 @@ def test_help_without_a_command():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command(name):
-    """The list of commands says what the help of each says; each answers a mistake as JSON."""
+    """The list of commands shows the same text as each command's help; each command reports a mistake as JSON."""
     command = getattr(import_module(f"extremum.cli.{name}"), name)
     assert command.get_short_help_str(limit=200) == COMMANDS[name]
     for each in command.commands.values() if isinstance(command, click.Group) else [command]:
@@ -232,11 +232,11 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in {"onnx", "ric
     assert result.stdout.splitlines()[-1] == "[]"
 
 
-# What goes wrong inside.
+# Internal errors.
 
 
 class Panic(BaseException):
-    """As the native module's panics, which are no Exceptions."""
+    """Like the native module's panics, which are not Exceptions."""
 
 
 @pytest.fixture
@@ -306,11 +306,11 @@ def test_warnings_of_libraries_are_no_lines(monkeypatch):
     assert not caught
 
 
-# What a shell is told when a command line is completed.
+# What a shell gets when it completes a command line.
 
 
 def offered(line):
-    """The words for the last of a line, each with its kind."""
+    """The completions of the last word of a line, each with its kind."""
     *words, last = line.split()
     found = ShellComplete(program, {}, "extremum", "_EXTREMUM_COMPLETE").get_completions(words, last)
     return {(each.type, each.value) for each in found}

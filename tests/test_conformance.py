@@ -1,4 +1,4 @@
-"""Every ONNX operator, version and element type by each way in against the plain reference, bit by bit; refusals."""
+"""Every ONNX operator, version and element type, by each entry point, against the reference, bit by bit; refusals."""
 
 from collections import Counter
 
@@ -24,7 +24,7 @@ def by_directml(row, given, inputs, results):
     data, lists = inputs[: row.input.maximum], inputs[row.input.maximum :]
     proto = node_model(row, given, inputs, results)
     for values in lists:
-        # The axes, or the number of elements, have to be known.
+        # Lowering has to know the axes, or K.
         name = proto.graph.input.pop().name
         proto.graph.initializer.append(onnx.numpy_helper.from_array(values, name))
     sizes = {f"x{at}_{axis}": size for at, x in enumerate(data) for axis, size in enumerate(x.shape)}
@@ -34,7 +34,7 @@ def by_directml(row, given, inputs, results):
         return None
     assert not lowered.refusals
     buffers = {f"x{at}": x.ravel() for at, x in enumerate(inputs)}
-    # The bits of indices are described as unsigned.
+    # The descriptions give indices an unsigned type.
     empty = {f"y{at}": np.empty(x.shape, x.dtype) for at, x in enumerate(results)}
     buffers.update({name: memoryview(x).cast("B") if name == "y1" else x for name, x in empty.items()})
     for step in lowered.nodes[0].steps:
@@ -52,7 +52,7 @@ def test_accepted(row):
     rng = np.random.default_rng([row.since, *row.name.encode()])
     elements = [element for version, element in ACCEPTED if version is row]
     for number, element in [(number, element) for number in range(4) for element in elements]:
-        # The ways through a model of its own take long.
+        # The ways that need a model of their own take long.
         ways = [by_backend] if number else [by_backend, run_node, by_directml]
         if element.name in ("bool", "bfloat16", "float64"):
             ways = ways[:2]
@@ -84,7 +84,7 @@ OFFICIAL = [each for each in node_tests() if each.model.graph.node[0].op_type in
 
 def test_all_of_onnxs_own_are_here():
     count = Counter(each.model.graph.node[0].op_type for each in OFFICIAL)
-    # onnx 1.19, the lowest that is taken, has one less.
+    # onnx 1.19, the lowest supported version, has one test fewer.
     assert count.pop("ReduceMax") in (10, 11)
     assert count == {"ArgMax": 16, "ArgMin": 16, "Hardmax": 7, "Max": 14, "Min": 14, "ReduceMin": 10, "TopK": 7}
 

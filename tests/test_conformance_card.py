@@ -1,4 +1,4 @@
-"""docs/conformance.md shows the recorded run, and the run has found what is known of the runtimes."""
+"""docs/conformance.md shows the recorded run, and the run has found what is known about the runtimes."""
 
 import json
 from pathlib import Path

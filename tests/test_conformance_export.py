@@ -51,7 +51,7 @@ def test_the_whole_suite_is_small_and_onnx_loads_all_of_it(tmp_path):
 
 
 def test_inputs_and_outputs_are_types_sizes_and_raw_elements(exported):
-    """What docs/runtimes.md promises to whoever reads the files without a library for them."""
+    """What docs/runtimes.md promises to readers who have no library for the files."""
     files = list(exported.folder.rglob("*.pb"))
     assert files
     for path in files:
@@ -89,7 +89,7 @@ def test_onnx_loads_and_runs_the_cases(exported):
     result = unittest.TestResult()
     names = {f"{test.name}_cpu" for test in loaded}
     if np.lib.NumpyVersion(np.__version__) < "2.0.0":
-        # Its runner compares by what NumPy 1 does not know how to do with bfloat16.
+        # onnx's runner compares outputs in a way that fails for bfloat16 with NumPy 1.
         names = {name for name in names if "bfloat16" not in name}
     case = runner.test_cases["OnnxBackendResultModelTest"]
     unittest.TestSuite(map(case, names)).run(result)
@@ -104,7 +104,7 @@ def test_nothing_is_left_of_an_export_that_fails(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         export(tmp_path / "suite", FEW, progress=fail)
-    # A process removes it, for which nobody waits.
+    # Another process removes the folder, and the export does not wait for that process.
     deadline = time.monotonic() + 30
     while list(tmp_path.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)

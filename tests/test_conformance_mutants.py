@@ -1,4 +1,4 @@
-"""The suite finds out wrong runtimes: the reference with one mistake in it answers at least one case otherwise."""
+"""The suite detects wrong runtimes: the reference with one mistake in it gets at least one case wrong."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ def inputs(case):
 
 
 def seeing(types, change):
-    """The right answer to other elements of some types."""
+    """The right answer after a change to the elements of some types."""
 
     def mutant(case):
         return reference.run(case.operation, *(change(x) if x.dtype.name in types else x for x in inputs(case)))
@@ -27,12 +27,12 @@ def seeing(types, change):
 
 
 def doing(change):
-    """The right answer of another operation."""
+    """The right answer for a changed operation."""
     return lambda case: reference.run(change(case.operation, inputs(case)[0]), *inputs(case))
 
 
 def reading(attribute, change):
-    """The right answer to another value of an attribute."""
+    """The right answer for another value of an attribute."""
 
     def mutant(case):
         attributes = {**case.question.attributes, attribute: change(case)}
@@ -82,7 +82,7 @@ def low_halves(x):
 off_by_one = reading("axis", lambda case: case.question.attributes.get("axis", 0) - 1)
 
 
-# The topic that finds it, the operations and the cases that a runtime has wrong, and what it answers there.
+# For each mistake: the topic that detects it, the operations and cases that it changes, and the wrong answer.
 MUTANTS = {
     "integers are compared as doubles": ("limits", ArgReduce, None, seeing(WIDE, lambda x: x.astype(float))),
     "integers go through 32 bits": ("limits", object, None, seeing(WIDE, lambda x: x.astype("i4").astype(x.dtype))),

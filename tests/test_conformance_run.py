@@ -1,4 +1,4 @@
-"""Running the suite in runtimes: what an answer is worth, what a crash or a hang costs, and the commands."""
+"""Running the suite in runtimes: how answers are judged, what a crash or a hang costs, and the commands."""
 
 import io
 import json
@@ -28,7 +28,7 @@ def hostile(tmp_path, monkeypatch):
 
 
 def marks(*places):
-    """Rows of Hardmax with a number at each place."""
+    """An output of Hardmax with a value at each of these places."""
     y = np.zeros((3, 4), np.float32)
     for row, column, value in places:
         y[row, column] = value
@@ -125,7 +125,7 @@ def test_runtimes_by_name(hostile):
         "absent": "absent is not installed",
     }.items():
         assert refusal(ArgumentError, runtimes.find, name) == reason
-    # The process of a runtime says so too.
+    # The process that runs a runtime reports the same.
     assert refusal(ArgumentError, run, "hostile:other", cases(TIES)) == "there is no runtime 'hostile:other' here"
 
 

@@ -1,4 +1,4 @@
-"""Arrays of cubed's: the same bits as of the whole array, also where its own argmax takes no such axes."""
+"""cubed's arrays: the same bits as for the whole array, also for axes that cubed's own argmax does not take."""
 
 import gc
 
@@ -22,7 +22,7 @@ def test_indices_are_those_of_the_whole_array(axes, tmp_path):
     spec = cubed.Spec(tmp_path, allowed_mem="200MB")
     chunked = cubed.from_array(x, chunks=(2, 4, 3), spec=spec)
     for name, options in (("argmax", {}), ("argmin", {"select_last_index": True, "keepdims": True, "dtype": np.int32})):
-        # The array function goes there by itself.
+        # The array function calls extremum.cubed by itself.
         found = getattr(ex, name)(chunked, axes, **options)
         expected = np.asarray(getattr(ex, name)(x, axes, **options))
         assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
@@ -53,5 +53,5 @@ def test_nothing_is_computed_until_it_is_asked_for(tmp_path):
         "an array of cubed is yet to be computed, and this call computes at once"
     )
     assert "a chunk was computed" in str(error_of(AssertionError, found.compute))
-    # Python code that runs when a future goes, in the middle of a parse, would break that parse.
+    # Collected later, in the middle of a parse, a future would run Python code and break that parse.
     gc.collect()

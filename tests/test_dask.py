@@ -38,12 +38,12 @@ def boom(block):
 
 
 def unreadable(shape, chunks, dtype=np.float32):
-    """An array whose chunks cannot be had."""
+    """An array whose chunks cannot be computed."""
     return da.zeros(shape, chunks=chunks, dtype=dtype).map_blocks(boom, dtype=dtype, meta=np.empty((0, 0), dtype))
 
 
 def hold(lazy, expected, context=""):
-    """What was declared, and what is computed, is what is expected, bit for bit."""
+    """Check that the declared and the computed array are as expected, bit for bit."""
     hold_all([(lazy, expected)], context)
 
 
@@ -166,7 +166,7 @@ def test_indices_of_every_type(dtype):
 
 
 def test_an_index_beyond_32_bits_counts_all_chunks_before_it():
-    # Dask makes its chunks of one element, seen everywhere.
+    # Each chunk is a single element that Dask broadcasts.
     d = da.full((3, 1 << 31), 7, dtype=np.int8, chunks=(1, 1 << 30))
     assert computed(ed.argmax(d, select_last_index=True)) == 3 * (1 << 31) - 1
 

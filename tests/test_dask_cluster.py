@@ -36,7 +36,7 @@ def test_every_function_and_element_type(client):
 
 
 def die_once(block, marker):
-    """Take the whole process away, the first time that any process comes here."""
+    """End the whole process, the first time that any process runs this."""
     try:
         os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
     except FileExistsError:

@@ -14,14 +14,14 @@ from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, InputEr
 from models import model
 from refusal import refusal
 
-# Neg is no operator of this package: onnxruntime runs it.
+# Neg is not an operator of this package: onnxruntime runs it.
 MIXED = "(float[n, 4] x) => (int64[n, 1] y) { z = Neg(x) y = ArgMax<axis=1>(z) }"
 X = np.random.default_rng(1).random((23, 4)).astype(np.float32)
 
 
 @pytest.fixture
 def prepared(monkeypatch):
-    """With how many threads each session is prepared."""
+    """The number of threads with which each session is prepared."""
     models._session.cache_clear()
     seen, prepare = [], backend.prepare
     monkeypatch.setattr(
@@ -31,7 +31,7 @@ def prepared(monkeypatch):
 
 
 def threads(prepared):
-    """How many threads a session was told to use; 0 where onnxruntime decides."""
+    """The number of threads that is set for a session; 0 where onnxruntime decides."""
     return prepared._executor._session.get_session_options().intra_op_num_threads
 
 
@@ -57,7 +57,7 @@ def test_a_session_in_a_task_computes_with_one_thread(prepared):
 
 
 def in_a_process_of_its_own(block):
-    """How many threads a session has in the process that this chunk is in."""
+    """The number of threads of a session in the process that computes this chunk."""
     return np.full((len(block), 1), models._most())
 
 
@@ -121,7 +121,7 @@ def test_what_is_refused_at_once(tmp_path):
 
 
 class TooLarge:
-    """A model that protobuf writes into no message."""
+    """A model that protobuf cannot write into a message."""
 
     def SerializeToString(self):  # noqa: N802 - the name is protobuf's
         raise ValueError("more than 2 GB")

@@ -312,7 +312,7 @@ REFUSED = [
         dml.ArgMaxOperatorDesc(tensor("INT8 2 3"), tensor("INT32 2 1", strides=(0, 0)), (1,)),
         "6_4",
         "SpecError: elements of output_tensor share memory: its strides are [0, 0]; "
-        "help: each dimension has to step over all that the dimensions of smaller stride span",
+        "help: the stride of each dimension must exceed the span of all dimensions with smaller strides",
     ),
     (
         dml.ActivationHardmaxOperatorDesc(*[tensor("FLOAT32 2 3 4")] * 2),

@@ -107,7 +107,7 @@ def read_only():
 
 
 class Lie:
-    """No array, whatever it says."""
+    """Not an array, whatever it claims."""
 
     __class__ = property(lambda self: np.ndarray)
     dtype, shape, strides, size = np.dtype("float32"), (2, 3), (12, 4), 6
@@ -143,7 +143,7 @@ UNREADABLE = "InputError: the bytes of input_tensor cannot be read: "
 NO_BUFFER = " is neither a NumPy array nor a buffer of bytes"
 READ_ONLY = "InputError: output_tensor cannot be written to: its buffer is read-only"
 OTHERS = (X.astype(float), X.astype(">f4"), X.view([("a", "<f4")]), np.array([None] * 6))
-# An input of ARGMAX, an output of it, and buffers of any operator.
+# Inputs of ARGMAX, outputs of ARGMAX, and buffers of any operator.
 INPUTS = [
     *((x, DESCRIBED.format(x.dtype)) for x in OTHERS),
     (X[0], TOO_SHORT.format("input_tensor", 6, 3, "FLOAT32[2, 3]")),

@@ -23,7 +23,7 @@ from strategies import sample
 
 
 def run(lowered, feeds):
-    """Dispatch every operator; the buffers that were written, by the names of their tensors."""
+    """Dispatch every operator; return the written buffers by the names of their tensors."""
     buffers = {name: np.ravel(x) for name, x in {**lowered.constants, **feeds}.items()}
     written = {}
     for node in lowered.nodes:
@@ -65,7 +65,7 @@ def test_max_is_a_chain_that_gathers_in_the_output_and_broadcasts_through_stride
 @pytest.mark.parametrize(
     ("body", "inputs"),
     [
-        # Of one input, of scalars, and with a constant.
+        # One input, scalars, and a constant.
         ("(float[4] a) => (float[4] y) { y = Min(a) }", [[-0.0, np.nan, 1, np.inf]]),
         ("(float a, float b) => (float y) { y = Max(a, b) }", [2, 3]),
         ("(float[2] x) => (float[2] y) { c = Constant<value = float[2] {1.0, -1.0}>() y = Min(x, c) }", [[0, 0]]),
@@ -121,7 +121,7 @@ def test_functions_are_inlined_and_subgraphs_searched():
     ("declared", "sizes", "wrong", "names"),
     [
         ("float[n, k] x", {"n": 4, "k": 3}, "batch", "n, k"),
-        # Without a name a dimension is called by its input and axis, as in run.
+        # A dimension without a name is called after its input and axis, as in run.
         ("float[?, k] X", {"X.0": 4, "k": 3}, "unk__0", "X.0, k"),
     ],
 )
@@ -221,7 +221,7 @@ REFUSED = [
         "SpecError: the sizes of 'x' are not known before the model runs, and a description states them\n"
         "  at    graph.node[1]\n  given x: float32[...]\n  help  declare the sizes of the model's inputs",
     ),
-    # A name that inference makes up is not asked for.
+    # The remedy does not ask for the size of a name that inference made up.
     (
         "(float[n, 3] x) => (float[a, b] y) { i = NonZero(x) f = Cast<to = 1>(i) y = Max(f, f) }",
         "SpecError: the sizes of 'f' are not known before the model runs, and a description states them\n"
@@ -249,7 +249,7 @@ def test_a_node_that_cannot_go_says_where_why_and_what_would_do(body, message):
     assert not lowered.nodes
 
 
-# The formats: exact texts for readers, interpreted for programs.
+# The formats: tests compare text for readers exactly, and interpret text for programs.
 
 CHAIN = """(float[2, 3, 4] x, float[4] b, int8[3] k, double[3] d)
     => (int64[2, 4] y, float[2, 3, 4] h, int8[3] l, int64[1] q)
@@ -267,7 +267,7 @@ def written_as(form, lowered):
 
 
 def read(form, lowered):
-    """What a program reads, which takes no number that JSON does not have."""
+    """What a program reads that accepts only the numbers of JSON."""
     return json.loads(written_as(form, lowered), parse_constant=pytest.fail)
 
 
@@ -408,7 +408,7 @@ def test_dxdispatch_takes_the_memory_of_the_tensors():
     written = sum(map(len, FORMATS["dxdispatch"](lowered)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # x and y take 4 bytes an element each; their text more than 10, in one piece and twice over.
+    # x and y take 4 bytes an element each. Their text takes more than 10, and would be held twice as one piece.
     assert written > 10 * size
     assert peak < 12 * size
 

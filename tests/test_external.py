@@ -47,7 +47,7 @@ def in_sparse(proto, tensor):
     sparse.indices.CopyFrom(onnx.numpy_helper.from_array(np.arange(3), "i"))
 
 
-# A model, its function if it has one, and what puts a tensor into it.
+# A model, its function if it has one, and a Python function that puts a tensor into the model.
 PLACES = {
     "graph": (MAX, "", lambda proto, tensor: proto.graph.initializer.append(tensor)),
     "subgraph": (IF, "", lambda proto, tensor: proto.graph.node[0].attribute[0].g.initializer.append(tensor)),
@@ -77,7 +77,7 @@ def in_axis(tensor):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder for a model, beside things that are none of its business; the process is among those."""
+    """A folder for a model, next to files that the model must not read; the process runs next to those files."""
     for name in ("inside", "outside"):
         (tmp_path / name).mkdir()
     SECRET.tofile(tmp_path / "outside" / "secret.bin")
@@ -133,7 +133,7 @@ READERS = {
 }
 
 
-# Every way out of the folder from one place, and from every place one way.
+# Every way out of the folder from one place, and one way from every other place.
 WAYS = [*((case, "graph") for case in OUTSIDE), *(("a link", place) for place in PLACES if place != "graph")]
 
 

@@ -1,4 +1,4 @@
-"""Layouts at the edge of what NumPy can say: ranks up to its limit, sizes and strides that no memory has."""
+"""Layouts at the edge of what NumPy can express: ranks up to its limit, sizes and strides beyond any memory."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a user names is opened if it is a regular file, and read if it can be a message that is not too deep."""
+"""A path from a user is opened if it is a regular file, and read if it can be a message that is not too deep."""
 
 import os
 import socket
@@ -26,7 +26,7 @@ KINDS = ["a folder", "a pipe", "a socket", "a device"] if hasattr(os, "mkfifo") 
 
 @pytest.fixture
 def path(tmp_path, kind):
-    """Something that is no regular file."""
+    """A path that is not a regular file."""
     path = tmp_path / "it"
     if kind == "a socket":
         with socket.socket(socket.AF_UNIX) as server:
@@ -69,10 +69,10 @@ def test_a_file_larger_than_a_message_is_refused_unread(tmp_path, read):
     assert error.given == "2,147,483,648 bytes of at most 2,147,483,647"
 
 
-# How large and how deep a model may be once its functions are put where they are called.
+# How large and how deep a model may be once its functions are inlined.
 
 
-TOO_DEEP = f"graphs of the model stand more than {DEEPEST_GRAPH} deep inside each other"
+TOO_DEEP = f"graphs of the model are nested more than {DEEPEST_GRAPH} deep"
 
 
 @pytest.mark.parametrize(
@@ -95,11 +95,11 @@ def test_what_stays_within_the_limits_can_be_serialised_and_read(proto):
         ),
         (
             chain_of_functions(DEEPEST),
-            f"graphs and functions of the model stand more than {DEEPEST} deep inside each other",
+            f"graphs and functions of the model are nested more than {DEEPEST} deep",
             "inline some of the functions",
         ),
         *((nested(depth), TOO_DEEP, None) for depth in (DEEPEST_GRAPH, 64)),
-        (deep_type(9), "a type of the model is more than 8 types inside each other", None),
+        (deep_type(9), "a type of the model is nested more than 8 deep", None),
     ],
 )
 def test_what_is_too_large_or_too_deep_is_refused(proto, reason, remedy):

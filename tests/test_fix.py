@@ -66,7 +66,7 @@ def test_everything_else_stays_byte_for_byte():
 @pytest.mark.parametrize(
     ("body", "operators"),
     [
-        # Other nodes have the names that the new ones would get, the rank is not known, the output is no tensor.
+        # Other nodes have the names that new nodes would get; the rank is not known; the output is not a tensor.
         ('(int16[5] x) => (y, "y/0") { "y/0" = Neg (x) "y//0" = Abs (x) y = ArgMax (x) }', "Neg Abs Cast ArgMax"),
         ("(int16[3, 4] x, int64[r] s) => (y) { a = Reshape (x, s) y = ArgMax (a) }", "Reshape Cast ArgMax"),
         ("(int16[3] x) => (s) { y = ArgMax (x) s = SequenceConstruct (y, y) }", "Cast ArgMax SequenceConstruct"),
@@ -154,7 +154,7 @@ def test_says_what_was_not_compared(body, whole, note, monkeypatch):
 
 
 class Differing:
-    """onnxruntime, except for what it does with a whole model: of its nodes alone it runs each."""
+    """onnxruntime for each node alone, and `load` for a whole model."""
 
     name, version = "onnxruntime", ORT.split()[1]
 
@@ -215,7 +215,7 @@ LATER = [
     (11, "int8[n, 5] x", "ReduceMax <axes=[1]> (x)", 18, ["Constant", "ReduceMax"]),
     (12, "bfloat16[n, 5] x", "ArgMin <axis=1> (x)", 13, None),
     (11, "bfloat16[n, 5] x", "Hardmax (x)", 13, None),
-    # Their own version takes these, and a rewrite needs a later one.
+    # The version of these nodes takes the element type, but a rewrite needs a later opset.
     (1, "float[n, 5] a, float[n, 5] b", "Max (a, b)", 8, None),
     (6, "double[n, 5] a, double[n, 5] b", "Min (a, b)", 8, None),
     (1, "int16[n, 5] x", "ArgMax <axis=1> (x)", 6, ["Cast", "ArgMax"]),
@@ -226,7 +226,7 @@ LATER = [
 
 @pytest.fixture
 def converter_here(monkeypatch):
-    """Run onnx's converter in this process: to start one for it takes longer than a fix."""
+    """Run onnx's converter in this process: starting a process for it takes longer than a fix."""
     monkeypatch.setattr(fixing, "convert", onnx.version_converter.convert_version)
 
 
@@ -261,7 +261,7 @@ def test_refuses_to_raise_a_model_with_functions():
 
 
 def test_raises_a_model_that_onnx_does_not_survive():
-    # Behind a value of unknown type LabelEncoder ends the process in onnx's inference, which its converter asks.
+    # LabelEncoder on a value of unknown type ends the process in onnx's inference, which onnx's converter runs.
     encoder = "s = own.Special(f) l = ai.onnx.ml.LabelEncoder<keys_floats = [1.0], values_int64s = [1]>(s)"
     original = model(f"(float[2] f, uint64[3] x) => (y, l) {{ y = ArgMax(x) {encoder} }}", opset=7)
     original.opset_import.add(domain="ai.onnx.ml", version=2)

@@ -28,7 +28,7 @@ DIFF = f"""\
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Make the current folder one with the models."""
+    """Change to a folder with the models."""
     for name, (opset, body) in MODELS.items():
         onnx.save(model(body, opset), tmp_path / f"{name}.onnx")
     monkeypatch.chdir(tmp_path)
@@ -53,7 +53,7 @@ def test_writes_a_model_that_stock_onnxruntime_runs():
 
 
 NODE_BY_NODE = DIFF.replace("1 node", "note: compared node by node, not as a whole, as requested\n1 node")
-# What check reports of the same model, so that nobody takes "every node" for "every answer".
+# What check reports on the same model, so that nobody reads "every node" as "every answer".
 CLEAN = (
     "note: graph.node[0]: runtimes answer ArgMax-13 differently where its input holds a NaN; no rewrite is exact, so "
     f"it stays (extremum explain EX103)\nnot modified: {ORT} takes every node\n"
@@ -113,7 +113,7 @@ def test_json():
 
 
 def test_a_copy_is_the_file_as_it_is():
-    # A field that onnx does not know, which protobuf would write elsewhere.
+    # A field that onnx does not know; protobuf would write it at another place.
     content = Path("clean.onnx").read_bytes()
     Path("odd.onnx").write_bytes(bytes([0xC2, 0x3E, 1, 65]) + content)
     assert fixed("odd.onnx", "-o", "fixed.onnx")[0] == 0
@@ -178,7 +178,7 @@ def test_weights_beside_the_model_stay_there(tmp_path):
 
 @pytest.fixture
 def several(folder):
-    """Make a folder with models in it, some of which are hidden or no models."""
+    """Make a folder with models, in which some files are hidden or are not models."""
     for name in ("models/a.onnx", "models/deep/b.ONNX", "models/.git/c.onnx", "models/node_modules/d.onnx"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(Path("narrow.onnx").read_bytes())

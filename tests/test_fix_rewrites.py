@@ -1,4 +1,4 @@
-"""Every rewrite gives the bits of the node it stands for, in stock onnxruntime and at feature levels of DirectML."""
+"""Every rewrite gives the bits of the node it replaces, in stock onnxruntime and at feature levels of DirectML."""
 
 import dataclasses
 import functools

@@ -1,4 +1,4 @@
-"""A child that is forked while another thread loads a module computes, and loads it itself."""
+"""A child that is forked while another thread loads a module can compute, and loads the module itself."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-# A thread calls, and is stopped where it looks for the module; the child calls the same.
+# A thread makes a call and is stopped where it looks for the module; the child makes the same call.
 PROGRAM = """
 import faulthandler, importlib.abc, os, sys, threading
 import numpy as np, extremum as ex

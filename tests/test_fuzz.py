@@ -1,4 +1,4 @@
-"""A sample of the fuzzing, the same cases every time; and that a finding is one."""
+"""A sample of the fuzzing, the same cases every time; and fuzzing reports what is bad."""
 
 import subprocess
 import sys

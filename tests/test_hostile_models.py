@@ -1,4 +1,4 @@
-"""Models that nobody should have made: each is taken, or refused by one of this package's errors, at every way in."""
+"""Models that nobody should have made: every entry point takes each, or refuses it by one of this package's errors."""
 
 import json
 
@@ -8,20 +8,20 @@ from extremum import errors
 from hostile_entries import COMMANDS, ENTRIES
 from watched import run_watched
 
-# What may come of a model: an answer, one of the errors, or the line of a command.
+# The possible outcomes of a model: an answer, one of the errors, or the line of a command.
 RIGHT = {"taken", "extremum", *errors.__all__} - {"ExtremumError"}
-# What is no matter of taste: this much has to be refused, and in these words.
+# The models that have to be refused, and the words of the refusal.
 REFUSED = {
     "functions that double 30 times": "the functions of the model make more than 262144 nodes where they are called",
-    "a chain of 500 functions": "graphs and functions of the model stand more than 64 deep inside each other",
+    "a chain of 500 functions": "graphs and functions of the model are nested more than 64 deep",
     "functions in a circle": "functions of the model call each other in a circle",
-    "graphs 5000 deep": "graphs of the model stand more than 28 deep inside each other",
-    "a type 500 deep": "a type of the model is more than 8 types inside each other",
+    "graphs 5000 deep": "graphs of the model are nested more than 28 deep",
+    "a type 500 deep": "a type of the model is nested more than 8 deep",
     "a name that is no UTF-8 in place of value_": "a name of the model is no UTF-8",
 }
 
 
-# The others are ways by one of these.
+# The other entry points go through one of these.
 COMMANDS = [f"extremum {words}" for words in COMMANDS]
 OWN = ("run_node", "convert", "fix and raise", "InferenceSession", *COMMANDS[:4])
 REFUSING = ("prepare", "check", "convert", "lower", "fix", *COMMANDS)
@@ -33,7 +33,7 @@ def test_every_hostile_model(entries):
         wrong = {name: answer for name, answer in answers.items() if answer.partition(":")[0] not in RIGHT}
         assert wrong == {}, entry
         if entry in REFUSING:
-            # A command gets a file, and protobuf reads nothing so deep.
+            # A command gets a file, and protobuf reads nothing this deep.
             unread = {"graphs 5000 deep", "a type 500 deep"} if entry in COMMANDS else ()
             expected = {**REFUSED, **dict.fromkeys(unread, "holds no ONNX model")}
             assert {name: words for name, words in expected.items() if words not in answers[name]} == {}, entry

@@ -1,4 +1,4 @@
-"""No name from a model or of a file reaches a terminal, a log or a workflow as anything but text on its line."""
+"""Names in models and names of files reach a terminal, a log or a workflow only as text on their line."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def model(name, operator="ArgMax", opset=13, element=onnx.TensorProto.FLOAT, dom
 
 @pytest.fixture(params=NAMES.values(), ids=NAMES)
 def name(request, tmp_path, monkeypatch):
-    """A hostile name, and in the current folder the models that have it."""
+    """A hostile name; the current folder holds the models that use it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EXTREMUM_TRACEBACK", raising=False)
     name = request.param
@@ -66,7 +66,7 @@ def name(request, tmp_path, monkeypatch):
 
 @pytest.fixture
 def said(capfd):
-    """A command that gives its exit status and all that is written, by native libraries too, once it is harmless."""
+    """Run a command, check that its output, native libraries' included, is harmless, and return status and output."""
 
     def said(line, *words, status=None):
         words = [*line.split(), *words]
@@ -90,7 +90,7 @@ def said(capfd):
 
 
 def word(name):
-    """A part of the name that has to be seen: whoever reads a message has to be able to tell what is meant."""
+    """A part of the name that a message has to show, so that its reader can tell which name is meant."""
     return max(re.findall(r"[a-z]+", name[:50]), key=len, default="")
 
 
@@ -100,7 +100,7 @@ def test_run(name, said):
     _, out, _ = said(*words, "--json", status=0)
     assert [each["name"] for each in json.loads(out)["inputs"]] == [f"{name}x"]
     assert "wrote answers" in said(*words, "-o", "answers", status=0)[1]
-    # Where a name has an equals sign it ends there.
+    # An equals sign ends the name.
     said("run right.onnx -i", f"{name}x=x.npy", status=2 if "=" in name else 0)
     said("run words.onnx -i", f"{name}x=words.pb", status=2 if "=" in name else 0)
 

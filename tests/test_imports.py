@@ -11,7 +11,7 @@ import pytest
 from extremum.errors import EXTRAS, needed
 
 HEAVY = ("onnx", "onnxruntime", "dask", "xarray", "cubed", "zarr", "ml_dtypes", "psutil", "click", "rich")
-# What is run, and which of them it loads.
+# A statement, and the heavy packages that it loads.
 LOADED = {
     "import extremum; extremum.argmax([1]); extremum.max([1]); extremum.maximum([1], 2)": set(),
     "import extremum.spec, extremum.validate, extremum.infer, extremum.lower": set(),
@@ -27,7 +27,7 @@ def test_what_is_loaded(statement):
     assert set(said.split()) == LOADED[statement]
 
 
-# What is not installed.
+# Parts that are not installed.
 
 
 ROOT = Path(__file__).parents[1]
@@ -64,7 +64,7 @@ FRONTENDS = {
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
 def test_a_frontend_says_what_it_needs():
-    # Each as in a process of its own: from a child that has loaded the arrays' part.
+    # Each statement runs in a forked child, as in a process of its own; the array functions are loaded already.
     code = """
 import os, sys, extremum
 for statement, (_, library, _) in {}.items():

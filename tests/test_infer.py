@@ -90,7 +90,7 @@ def test_the_caller_picks_the_index_of_directml():
 )
 @pytest.mark.parametrize("opset", [18, 20])
 def test_reduction_with_axes_as_an_input(opset, values, attributes, expected):
-    """Axes that are not known leave the rank, and what has size 1 anyway."""
+    """With unknown axes, the rank is still known, and so are the dimensions of size 1."""
     row = spec.find(spec.ONNX, "ReduceMax", opset)
     shape = (None,) if values is None else (len(values),)
     types = [TensorType("float16", ("n", 1, None)), TensorType("int64", shape, values)]

@@ -1,4 +1,4 @@
-"""What onnx's shape inference gets of a model: enough to infer what follows, and nothing that it does not survive."""
+"""What onnx's shape inference gets from a model: enough to infer what follows, and nothing that ends the process."""
 
 import subprocess
 import sys
@@ -73,7 +73,7 @@ DEADLY = {
 def test_what_is_left_out(case):
     body, opset = DEADLY[case]
     proto = model(body, opset)
-    # The last node has an input whose kind is known, or is left out too; what kills never gets there.
+    # The last node has an input of known kind, or is left out too; a deadly node never reaches inference.
     deadly = {"RegexFullMatch", "EyeLike", "GatherND", "Einsum", "RNN", "GRU", "LSTM", "Split"}
     assert not deadly & set(nodes_of_inference(proto)) or case.startswith("behind one")
     InferenceInput(proto).infer()
@@ -97,7 +97,7 @@ IF = """(bool c, float[2, 3] x) => (z) {
 @pytest.mark.parametrize(
     ("body", "functions", "types"),
     [
-        # Kinds that the schema of a left out node decides.
+        # Kinds that the schema of a left-out node determines.
         (
             "(x) => (z) { s = Shape(x) i = ArgMax(s) c = Cast<to = 10>(x) z = Hardmax(c) }",
             "",
@@ -142,7 +142,7 @@ def test_inference_gets_no_tensor_that_is_not_what_it_says(tensor):
 
 
 LONG = 3_000_000
-# Each ends in a vector of that length, known by what is declared, by inference, or by following values alone.
+# Each ends in a vector of that length, known from a declaration, from inference, or only from following values.
 VECTORS = {
     "declared": f"(int64[{LONG}] v) => (z) {{",
     "flattened": f"(int64[{LONG // 1000}, 1000] x) => (z) <int64[1] all = {{-1}}> {{ v = Reshape(x, all)",
@@ -162,7 +162,7 @@ READERS = {
     "Squeeze": "u = Unsqueeze(v, axis) r = Squeeze(u, axis)",
     "Slice": "r = Slice(v, axis, axis)",
     "Gather": "r = Gather(v, axis)",
-    # Inferred by the nodes that stand for it.
+    # Inferred through the nodes of the operator's function body.
     "GreaterOrEqual": "s = GreaterOrEqual(v, v) r = Cast<to = 7>(s)",
 }
 MEASURE = """
@@ -192,7 +192,7 @@ def test_no_vector_is_written_out(vector):
     proto = model(f"{VECTORS[vector]} {constant} {readers} z = Max(v) }}", 13)
     command = [sys.executable, "-c", MEASURE]
     child = subprocess.run(command, input=proto.SerializeToString(), capture_output=True, cwd=TESTS, check=True)
-    # In units of 1024 bytes. Written out once, it takes 400 MiB.
+    # In units of 1024 bytes. A vector that is written out once takes 400 MiB.
     assert int(child.stdout) < 100 << 10
 
 

@@ -1,4 +1,4 @@
-"""Inputs of a model: arrays from files, arrays at random, sizes of symbolic dimensions; a mistake is one sentence."""
+"""Inputs of a model: arrays from files, random arrays, sizes of symbolic dimensions; one sentence for a mistake."""
 
 import io
 import os
@@ -92,7 +92,7 @@ def pickled():
     return file.getvalue()
 
 
-# Content of a file .npy, or .pb, and what is said of it.
+# What the error says, and the content of the .npy or .pb file.
 INVALID = {
     "float32[4], 16 bytes, but the file holds 8": header((4,)) + bytes(8),
     "float64[4294967296, 4294967296], 147,573,952,589,676,412,928 bytes, but the file holds 8": header(
@@ -162,7 +162,7 @@ def packed(method, name="x.npy"):
 
 
 def flagged(offset, flag):
-    """Return an archive with another value in its two headers: encrypted, or packed in a way that nobody knows."""
+    """Return an archive with another value in its two headers: encrypted, or packed by an unknown method."""
     content = bytearray(packed(zipfile.ZIP_STORED))
     for signature, more in ((b"PK\3\4", 0), (b"PK\1\2", 2)):
         content[content.index(signature) + offset + more] |= flag
@@ -252,7 +252,7 @@ def test_refuses_two_values_and_one_that_no_tensor_has(parse, texts, reason):
     assert refusal(InputError, parse, texts) == reason
 
 
-# What a model is fed.
+# The arrays that a model gets.
 
 FLOAT = np.dtype("float32")
 DECLARED = DeclaredInput("scores", FLOAT, ("batch", 10), optional=False)
@@ -283,7 +283,7 @@ def test_declares_names_types_and_sizes():
 
 @pytest.fixture
 def scores(tmp_path):
-    """The file of an input of seven entries."""
+    """The file of an input with seven rows."""
     return {"scores": write(tmp_path / "scores.npy", np.zeros((7, 10), np.float32))}
 
 

@@ -19,7 +19,7 @@ from refusal import error_of, refusal
 X = np.array([[3.0, 9.0, 9.0], [7.0, 2.0, 7.0]], np.float32)
 
 
-# How a test makes arrays of a library, and reads them again.
+# How a test makes arrays of a library, and reads them back.
 LIBRARIES = {
     "torch": (lambda torch, x: torch.from_numpy(x), lambda x: x.numpy()),
     "jax": (lambda jax, x: jax.numpy.asarray(x), np.asarray),
@@ -53,7 +53,7 @@ def test_results_come_back_as_the_callers(library):
         (ex.minimum(X, x), X),
         (ex.maximum(x, x, nan_policy="omit"), X),
         (ex.hardmax(x), ex.hardmax(X)),
-        # A mask may be of the library too.
+        # A mask may be an array of the library too.
         (ex.argmax(x, 1, where=library.make(X > 8), default=-1), np.array([1, -1])),
     ]
     for found, expected in pairs:
@@ -68,7 +68,7 @@ def test_the_memory_is_the_callers(library):
     x = library.make(X.copy())
     again = as_operand(x).array
     assert np.shares_memory(again, as_operand(x).array)
-    if library.name != "jax":  # which says nothing of its memory but by this very way
+    if library.name != "jax":  # which shows its memory only in this very way
         assert np.shares_memory(again, library.read(x))
 
 
@@ -106,7 +106,7 @@ def test_torchs_views_and_gradients(torch):
 @pytest.mark.parametrize("layout", ["strided", "jagged"])
 def test_torchs_nested_tensors_are_refused(layout, torch):
     with warnings.catch_warnings():
-        # Nested tensors are a prototype, and say so.
+        # PyTorch warns that nested tensors are a prototype.
         warnings.simplefilter("ignore")
         rows = [torch.ones(2), torch.ones(3)]
         x = torch.nested.nested_tensor(rows, layout=getattr(torch, layout))
@@ -150,7 +150,7 @@ def _in_xarray(array):
 
 
 def imported(names):
-    """The last of some libraries; all of them have to be here."""
+    """The last of some libraries; the test is skipped unless all of them are installed."""
     return [pytest.importorskip(name) for name in names.split("+")][-1]
 
 
@@ -213,7 +213,7 @@ ZONED = {
 
 
 def _zone_of(x):
-    """Return what an array or an instant says of its time zone."""
+    """Return what an array or an instant says about its time zone."""
     for name in ("tzinfo", "dtype", "type"):
         if (said := getattr(x, name, None)) is not None:
             return str(said)
@@ -231,7 +231,7 @@ def test_instants_stay_in_their_zone(instants):
     assert ex.argmax(x) == 1
     assert ex.argmin(x) == 0
     low, high = ex.minmax(x)
-    # An instant of PyArrow's is no datetime, and is not above or below another.
+    # PyArrow's instants are not datetimes, and Python cannot compare them.
     instants = [each.as_py() if hasattr(each, "as_py") else each for each in (low, high)]
     assert instants[0] < instants[1]
     found = [ex.max(x), low, high, ex.max(x, keepdims=True), ex.maximum(x, x), ex.maximum(x)]
@@ -417,7 +417,7 @@ def test_numpys_masks_hide_elements():
 
 
 class OnDevice:
-    """An array whose elements a graphics processor holds."""
+    """An array whose elements are in the memory of a GPU."""
 
     def __dlpack_device__(self):
         return (2, 0)

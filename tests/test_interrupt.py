@@ -1,4 +1,4 @@
-"""Ctrl-C ends every command that works long: soon, with one line, and with status 130."""
+"""Ctrl-C ends every long-running command: soon, with one line, and with status 130."""
 
 import os
 import signal
@@ -17,8 +17,8 @@ GENEROUS = 10.0
 
 
 def interrupted(program, *words, times=1):
-    """Press Ctrl-C as often once a command works; how long it still took, its status and stderr."""
-    # Whoever starts the tests in the background has interrupts ignored, and children inherit that.
+    """Press Ctrl-C `times` times once a command works; return how long it still took, its status and stderr."""
+    # Tests that run in the background ignore interrupts, and children inherit that.
     head = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
     with subprocess.Popen([sys.executable, "-uc", head + program, *words], **pipes) as child:
@@ -34,7 +34,7 @@ def interrupted(program, *words, times=1):
     return time.monotonic() - start, child.returncode, err
 
 
-# Says that it works as soon as the function that does the long work is called, and goes on.
+# Prints "works" as soon as the function that does the long work is called, and goes on.
 COMMAND = """
 import os, sys
 from importlib import import_module
@@ -75,10 +75,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(name, then, times=1):
-    """Start a command that does something more before its long work, and interrupt it."""
+    """Start a command, with other code before its long work, and interrupt it."""
     function, words = COMMANDS[name]
     took, status, err = interrupted(COMMAND.format(then=then), function, *words.split(), times=times)
-    # A signal that comes when the interpreter has ended all else ends the process itself; a shell shows 130 for both.
+    # A signal at the very end of the interpreter's shutdown ends the process itself; a shell shows 130 for both.
     assert status in ((130,) if times == 1 else (130, -signal.SIGINT))
     assert err == "extremum: interrupted\n"
     assert took < GENEROUS
@@ -86,14 +86,14 @@ def run(name, then, times=1):
 
 @pytest.mark.parametrize(("name", "times"), [*((name, 1) for name in COMMANDS), ("run of the suite", 3), ("apply", 3)])
 def test_a_command_ends_soon(tmp_path, name, times):
-    # The main thread sleeps first where the work is over in a moment.
+    # Where the work is over in a moment, the main thread sleeps first.
     run(name, "pass" if name in ("run of the suite", "export") else "__import__('time').sleep(60)", times)
     assert {path.name for path in tmp_path.iterdir()} == {"head.onnx", "x.npy", "run.json"}
 
 
 CALL = "getattr(__import__('ctypes').CDLL(None), 'poll')(None, 0, 60000)"
 WHERE = {
-    # poll comes back when its thread gets a signal, so another thread gets it.
+    # poll returns when its own thread gets a signal, so another thread gets the signal.
     "main": f"__import__('signal').pthread_sigmask(0, [__import__('signal').SIGINT]); {CALL}",
     "other": f"__import__('threading').Thread(target=lambda: {CALL}).start(); __import__('time').sleep(60)",
     "fails": "try: __import__('time').sleep(60)\n    finally: raise RuntimeError('release unlocked lock')",
@@ -102,7 +102,7 @@ WHERE = {
 
 @pytest.mark.parametrize("where", WHERE)
 def test_a_library_that_does_not_come_back(where):
-    """A library holds the main thread, or one for which the interpreter waits at its end; or fails when interrupted."""
+    """A library blocks the main thread or a thread that the interpreter joins at exit, or fails when interrupted."""
     run("run", WHERE[where])
 
 
@@ -126,7 +126,7 @@ if __name__ == "__main__":
 
 
 def test_the_process_of_a_runtime_does_not_hear_it():
-    """A terminal sends it to all processes; what the others would print would mix with the line of the command."""
+    """A terminal sends Ctrl-C to all processes; output of the others would mix with the line of the command."""
     done = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True, check=False, timeout=300)
     assert done.stdout.startswith("version ")
     assert done.stderr == ""

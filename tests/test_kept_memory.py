@@ -1,4 +1,4 @@
-"""Memory of large results is kept for the next ones: bounded, apart, given back when asked."""
+"""Memory of large results is kept for later results: bounded, separate, given back on request."""
 
 import ctypes
 import os
@@ -44,7 +44,7 @@ def test_a_result_comes_where_the_last_one_was():
     assert ex.maximum(x, x).ctypes.data == place
     assert ex.minimum(x[:-1000], 2.0).ctypes.data == place
     assert ex.hardmax(x.reshape(-1, 1024)).ctypes.data == place
-    # Nearly as large is large enough; half as large is not.
+    # A slightly smaller result takes the kept memory; a result of half the size does not.
     assert ex.maximum(x[: x.size // 2], 0.0).ctypes.data != place
 
 

@@ -57,12 +57,12 @@ def test_tall_columns_of_every_type(dtype, reduced):
     assert_agreement(column_cases(dtype, reduced, (1, 2, 8, 31, 33, 64, 70)))
 
 
-# Every pair of elements of the narrow types. `make test` takes some first elements against all second ones.
+# Every pair of elements of the narrow types. `make test` pairs some first elements with all second ones.
 
 
 HALVES = (np.dtype("float16"), BFLOAT16)
 BYTES = tuple(map(np.dtype, ("int8", "uint8", "bool")))
-# First elements taken against all second ones in one call: 2^20 pairs.
+# First elements that one call pairs with all second ones: 2^20 pairs.
 SLAB = 16
 
 
@@ -74,7 +74,7 @@ def every(dtype):
 
 
 def check(dtype, firsts):
-    """Hold the extremum of two, and the index and the one among two in rows and in columns, to the twin."""
+    """Compare the extremum of two elements, and their index and Hardmax in rows and in columns, with the twin."""
     seconds = every(dtype)
     for start in range(0, firsts.size, SLAB):
         pair = np.broadcast_arrays(firsts[start : start + SLAB, None], seconds)

@@ -44,7 +44,7 @@ def test_no_layout_changes_a_result(case, seed):
         assert memory.untouched
 
 
-# Where a result can be written: an element is at one place and its bytes are this machine's.
+# Layouts that a result can be written to: each element has its own place, in this machine's byte order.
 _WRITABLE = [layout for layout in LAYOUTS if layout not in (*REPEATING, read_only, byte_swapped)]
 
 
@@ -77,7 +77,7 @@ def arg_reduce(order, axes, tie, x):
 
 @given(arrays_and_axes(), st.data())
 def test_transposing_the_input_transposes_the_result(case, data):
-    """As long as the reduced axes keep their sequence, for their index is row-major."""
+    """As long as the reduced axes keep their order, because their index is row-major."""
     x, axes = case
     order = data.draw(st.permutations(range(x.ndim)))
     reduced = iter(sorted(axes))
@@ -89,7 +89,7 @@ def test_transposing_the_input_transposes_the_result(case, data):
 
 @given(arrays_and_axes(), st.data())
 def test_reversing_counts_from_the_other_end(case, data):
-    """Kept axes turn the result; all reduced ones together turn the index, and the first of equals is the last."""
+    """Kept axes reverse the result; all reduced axes together reverse the index, and first ties become last ties."""
     x, axes = case
     kept = tuple(axis for axis in data.draw(axes_sets(x.ndim)) if axis not in axes)
     block = int(np.prod([x.shape[axis] for axis in axes]))
@@ -162,7 +162,7 @@ def test_hardmax_is_one_at_the_first_largest_and_zero_elsewhere(case):
 
 
 def complement(x):
-    """Elements in the opposite order; a NaN stays one."""
+    """Elements in the opposite order; a NaN stays a NaN."""
     if x.dtype in FLOATS:
         return (x.view(bits_type(x.dtype)) ^ bits_type(x.dtype).type(1 << (8 * x.itemsize - 1))).view(x.dtype)
     return ~x

@@ -1,4 +1,4 @@
-"""No call keeps memory or references: not the one that succeeds, and not the one that is refused, at whatever point."""
+"""No call keeps memory or references, whether it succeeds or is refused, at whatever point."""
 
 import contextlib
 import ctypes
@@ -105,7 +105,7 @@ WATCHED += tuple(np.dtype(name) for name in ("float32", "int64", "uint32", ml_dt
 
 
 def native_memory():
-    """The bytes that C's allocator has given out, where it can be asked."""
+    """The bytes that C's allocator has given out, where it reports them."""
 
     class Info(ctypes.Structure):
         _fields_ = [
@@ -148,10 +148,10 @@ def kept(call):
 
 def leaks(call):
     """What each of five rounds kept, or nothing where one of them kept nothing."""
-    # A leak is there in each round. What else happens in the process, such as a table of Python's that grows, is not.
+    # A leak shows in every round. Other things in the process, such as a growing table of Python's, do not.
     repeat(call, 100)
-    # A block of the smallest size, 16 bytes, for each call would be above these, as would a reference. Python 3.10
-    # keeps a frame of half a kilobyte for each function that it has called, some of which are made anew at any time.
+    # One block of the smallest size, 16 bytes, or one reference per call would exceed these limits. Python 3.10 keeps
+    # a frame of half a kilobyte for each function that it has called, and makes some frames anew at any time.
     rounds = []
     for _ in range(5):
         traced, native, references = kept(call)
@@ -162,7 +162,7 @@ def leaks(call):
 
 
 def say_what_is_kept():
-    # The collector need not look at what was there before.
+    # The collector need not look at objects that existed before.
     gc.freeze()
     for name, call in CALLS.items():
         if found := leaks(call):

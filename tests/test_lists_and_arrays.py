@@ -1,4 +1,4 @@
-"""A list and the array that it comes to take different ways through the package, to the same answer or refusal."""
+"""A list and the array made from it take different paths through the package, to the same answer or refusal."""
 
 import random
 from itertools import product
@@ -15,7 +15,7 @@ ARRAYS = (np.array([[1.0, np.nan, 3.0], [np.nan] * 3]), np.array([[3, 1], [4, 4]
 
 
 def outcome(function, x, **options):
-    """The values of the results, or the kind of the error and what it says, but for the array that was given."""
+    """The values of the results, or the error's class, reason and remedy, without the given array."""
     try:
         found = function(x, **options)
     except ex.errors.ExtremumError as error:

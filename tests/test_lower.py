@@ -32,7 +32,7 @@ for suffix, order in (("Max", Order.MAX), ("Min", Order.MIN)):
         CASES.append(("", f"Arg{suffix}", opset, 1, {"select_last_index": 1}, last))
     CASES += [("", suffix, opset, 2, {}, Extremum(order)) for opset in (1, 6, 8, 12, 13)]
     for opset in (1, 11, 12, 13, 18, 20):
-        # 12 says nothing of no element.
+        # Version 12 does not say what the result for no elements is.
         says = opset != 12
         some, axes = ({"axes": [-1, 0]}, (0, 2)) if opset < 18 else ({"noop_with_empty_axes": 1}, ())
         CASES += [
@@ -73,6 +73,6 @@ CASES += [
 def test_lower(domain, name, version, rank, given, expected):
     schema = spec.find(domain, name, version)
     index = "uint32" if domain == DML else None
-    # What an operator takes as its second input here is the k of TopK.
+    # The only second input here is the k of TopK.
     types = [TensorType(), TensorType("int64", (1,), (3,))][: schema.least_inputs]
     assert lower.operation(schema, validate.attributes(schema, given, types), rank, index) == expected

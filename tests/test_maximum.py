@@ -51,7 +51,7 @@ def test_any_number_of_operands(order, count):
     assert_same_bits(FUNCTIONS[order](*operands), operands.max(0) if order is Order.MAX else operands.min(0))
 
 
-# Long lines are read by parts; those with NaN are read once more, and the part after them as if it had NaN, too.
+# Kernels read a long line in parts. They read a part with NaN again, and treat the next part as if it had NaN too.
 LINE = 100_003
 
 
@@ -67,7 +67,7 @@ def test_nan_in_parts_of_long_lines(order, where, dtype, nan_policy):
     operands = (rng.integers(-50, 50, (9, LINE)) / 2).astype(dtype)
     operands[first] = np.nan
 
-    # (By float64, which holds all of them: bfloat16 warns of NaN.)
+    # In float64, which holds all of these elements: bfloat16 warns about NaN.
     def fold(elements):
         return (np.maximum if order is Order.MAX else np.fmin).reduce(elements.astype(np.float64))
 
@@ -88,7 +88,7 @@ def test_nan_in_parts_of_long_lines(order, where, dtype, nan_policy):
     [(np.float64, 1, Order.MAX), (np.float64, 2, Order.MIN), (np.uint64, 2, Order.MIN), (np.int32, 2, Order.MAX)],
 )
 def test_large_arrays_in_different_orders(order, dtype, threads):
-    # Of so many bytes the result goes past the caches, by whole lines of them: what lies beside it stays as it is.
+    # A large result between columns that do not belong to it, which must stay as they are.
     rng = np.random.default_rng(3)
     shape = (2053, 4093 if np.dtype(dtype).itemsize == 4 else 2049)
     c, f = (rng.integers(0, 1000, shape).astype(dtype) for _ in range(2))
@@ -105,7 +105,7 @@ def test_large_arrays_in_different_orders(order, dtype, threads):
 @pytest.mark.parametrize("dtype", sometimes(["int8", "float16", "float32", "int64"], ["int8", "float32"]))
 @pytest.mark.parametrize("step", sometimes([-1, 2, -2, 3, 40], [-1, 3]))
 def test_large_arrays_with_gaps(order, dtype, step):
-    # Of so many bytes what is packed is asked for before; swapped operands are packed as well.
+    # Kernels pack operands with gaps first, and byte-swapped operands as well.
     rng = np.random.default_rng(4)
     n = (5 << 20) // np.dtype(dtype).itemsize + 13
     a = rng.integers(0, 100, n).astype(dtype)

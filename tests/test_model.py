@@ -1,4 +1,4 @@
-"""A model is read once and its weights are held once: what a session is handed, and that nothing is lost on the way."""
+"""A model is read once and its weights are held once: what a session gets, and that nothing is lost on the way."""
 
 import numpy as np
 import onnx
@@ -44,7 +44,7 @@ GIVEN = {
 
 @pytest.fixture
 def handed(monkeypatch):
-    """What onnxruntime is handed."""
+    """What onnxruntime gets as models."""
     seen = []
     inner = library.open_session
 
@@ -104,7 +104,7 @@ def as_numbers(proto):
 FORGETS = '<domain: "own", opset_import: ["" : 13]> Forget (x, w) => (y) { y = Neg(x) }'
 BRANCH = f"g () => (float[{N}] y) {{ y = Add(x, w) }}"
 ADD = f"(float[{N}] x) => (float[{N}] y) {{ y = Add(x, w) }}"
-# A model, a change to it, and what it gives for zeros.
+# A model, a change to the model, and the output for zeros.
 UNUSUAL = {
     "read by nobody": (f"(float[{N}] x) => (float[{N}] y) {{ z = Neg(x) y = Max(z) }}", None, X),
     "given to a function that does not read it": (
@@ -148,7 +148,7 @@ def test_weights_that_are_too_few_are_refused_as_onnxruntime_refuses_them():
 
 
 def test_who_takes_over_has_the_weights(tmp_path):
-    # onnxruntime has no Neg on bfloat16, onnx's reference implementation has.
+    # onnxruntime has no Neg on bfloat16; onnx's reference implementation does.
     bfloat16 = element_of("bfloat16").dtype
     proto = weighed(f"(bfloat16[{N}] x) => (bfloat16[{N}] y) {{ z = Neg(w) y = Max(z, x) }}", w=W.astype(bfloat16))
     prepared = backend.prepare(inside(proto, tmp_path))

@@ -35,7 +35,7 @@ def whole(name: str) -> dict[str, bytes | None]:
 
 @pytest.fixture(params=["new", "old"])
 def folder(request, tmp_path):
-    """A folder that has to be made, or one that is there."""
+    """A folder that does not exist yet, or one that exists."""
     path = tmp_path / "folder"
     if request.param == "old":
         path.mkdir()
@@ -179,7 +179,7 @@ def test_only_what_was_left_is_removed(tmp_path):
     before = tree(tmp_path)
 
     def writes_too(file):
-        """Write another file meanwhile: what is still written stays."""
+        """Write another file in the meantime: it leaves the unfinished files alone."""
         file.write(b"half")
         write_new({tmp_path / "other": lambda other: other.write(b"whole")})
         file.write(b" more")
@@ -282,7 +282,7 @@ def test_usual_names_stand_for_themselves():
 def test_every_name_has_a_file_of_its_own_anywhere(tmp_path):
     found = file_names(HOSTILE)
     assert list(found) == HOSTILE
-    # What a file system may take for one: case, and how accents are written.
+    # A file system may treat names as equal that differ in case or in how accents are written.
     assert len({file.lower() for file in found.values()}) == len(HOSTILE)
     for file in found.values():
         assert file.isascii()
@@ -294,6 +294,6 @@ def test_every_name_has_a_file_of_its_own_anywhere(tmp_path):
         (tmp_path / file).write_text("there")
     assert {path.name for path in tmp_path.iterdir()} == set(found.values())
     assert {path.parent for path in output_paths(HOSTILE, Path("out")).values()} == {Path("out")}
-    # The name of a file that is cut may be the name of another output.
+    # A shortened file name may be the name of another output.
     (long,) = file_names(["x" * 10_000]).values()
     assert len(set(file_names(["x" * 10_000, long.removesuffix(".npy")]).values())) == 2

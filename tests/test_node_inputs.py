@@ -1,4 +1,4 @@
-"""What a node reads beside its data, axes of ReduceMax and K of TopK: known before the model runs or not; refusals."""
+"""Axes of ReduceMax and K of TopK as inputs of a node: known before the model runs or not; refusals."""
 
 import re
 
@@ -23,7 +23,7 @@ BEST = np.array([[9, 9], [7, 6]], np.float32), np.array([[1, 3], [2, 3]])
 
 
 def answers(source, inputs):
-    """The outputs, which a session gives too."""
+    """The outputs, which a session must give too."""
     outputs = backend.run_model(source, inputs)
     for one, other in zip(run_model(source, inputs), outputs, strict=True):
         assert_same_bits(one, other)
@@ -213,11 +213,11 @@ def test_check_asks_a_runtime_and_a_feature_level_with_as_many_elements_as_are_s
     assert finding.reason == "DML_TOP_K1-5_0 does not take FLOAT64 as input_tensor"
     (finding,) = check(model(f"(bfloat16[3] x) => (v, i) {{ {TWO} {NODE} }}", opset=24), select=["EX101"]).findings
     assert finding.remedy == "run the node with extremum.onnxruntime"
-    # The reference evaluator of onnx sorts the NaNs of bfloat16 anywhere.
+    # onnx's reference evaluator sorts bfloat16 NaN to any place.
     source = model(f"(bfloat16[a, b] x) => (v, i) {{ {TWO} {NODE} }}", opset=24)
     (finding,) = check(source, runtime="onnx.reference", select=["EX106", "EX107"]).findings
     assert finding.reason.endswith(" answers TopK-24 on bfloat16 differently: NaN")
     assert "; expected bfloat16[1, 2] " in finding.given
-    # No axis has so many: nothing is asked.
+    # No axis has that many elements, so no runtime is asked.
     source = model(f"(float[a, b] x) => (v, i) <int64[1] k = {{{2**62}}}> {{ {NODE} }}")
     assert check(source, runtime="onnx.reference", select=["EX106", "EX107"]).findings == ()

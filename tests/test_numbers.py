@@ -1,4 +1,4 @@
-"""Numbers beside arrays: the native way gives the bits that the Python side gives, and leaves to it what it should."""
+"""Numbers with arrays: native code gives the same bits as the Python side, and leaves to Python what it should."""
 
 import itertools
 import math
@@ -21,7 +21,7 @@ _POWERS = [
 ]
 _FLOAT64 = np.array([0x7FF0000000000001, 0xFFF8000000000000, 0xFFF0000000000001, 0x7FF8000123456789], np.uint64)
 _EDGES = [
-    # The largest of each type, half a step further, and the next; the smallest, half of it, and a bit more than that.
+    # The largest number of each type, half a step further, the smallest, and half of that, each with close neighbours.
     *(
         m * (1 + e)
         for m in (65504.0, 65520.0, 3.3895313892515355e38, 3.3961775292304601e38)
@@ -29,7 +29,7 @@ _EDGES = [
     ),
     *(m * (1 + e) for m in (3.4028234663852886e38, 3.4028235677973366e38) for e in (-1e-15, 0.0, 1e-15)),
     *(2.0**n * (1 + e) for n in (-24, -25, -133, -134, -149, -150, -1074) for e in (-1e-9, 0.0, 1e-9)),
-    # Halfway between two of a type, and what a step by way of a wider type rounds to halfway.
+    # Halfway between two numbers of a type, and what a step through a wider type rounds to halfway.
     *(1 + 2.0**-n + step for n in (8, 11, 24) for step in (-(2.0**-50), 0.0, 2.0**-50)),
     *(1 + 3 * 2.0**-n + step for n in (8, 11, 24) for step in (-(2.0**-50), 0.0, 2.0**-50)),
 ]
@@ -109,7 +109,7 @@ class Whole(int):
         *(np.str_("1"), np.datetime64("2020-01-01"), np.timedelta64(3, "D"), np.datetime64("NaT", "D"), Half(0.5)),
         *(1j, "1", None, [1, 2], np.array(1.5), [0.5], memoryview(b"12"), object(), np.array(["2020"], "M8[s]")),
     ],
-    # (Without addresses, which differ from process to process.)
+    # Without addresses, which differ from process to process.
     ids=lambda other: repr(other).partition(" at 0x")[0],
 )
 def test_other_operands_are_what_they_were(other):

@@ -93,7 +93,7 @@ g (float[n, 3] x, bool c) => (float[a, b] k, float[n, 3] g, int64[n, 1] a) <floa
 
 
 def rich_model():
-    """Something of everything a model can hold."""
+    """A model with a bit of everything that a model can hold."""
     proto = onnx.parser.parse_model(RICH)
     proto.graph.doc_string, proto.graph.node[0].doc_string = "a graph", "the larger"
     proto.graph.node[0].metadata_props.add(key="from", value="a test")
@@ -205,7 +205,7 @@ def test_conversion_needs_no_onnxruntime():
     subprocess.run([sys.executable, "-c", f"{code}; assert library_path().exists()"], check=True)
 
 
-# The attributes of ai.extremum's operators: every name and every kind but the right one is refused.
+# The attributes of ai.extremum's operators: every wrong name and every wrong kind is refused.
 
 INT, INTS, STRING = AttributeProto.INT, AttributeProto.INTS, AttributeProto.STRING
 # As docs/onnxruntime.md lists them.
@@ -221,7 +221,7 @@ NAMES = sorted({name for attributes in ATTRIBUTES.values() for name in attribute
 WORDS = {INT: "an integer", INTS: "a list of at least one integer", STRING: "a text"}
 
 _TENSOR = helper.make_tensor("t", onnx.TensorProto.FLOAT, [1], [1.0])
-# An attribute of each kind, lists with and without elements, and the values that the library can name.
+# Values of each kind of attribute, empty lists too, their kind, and their text where the library can show it.
 KINDS = {
     "int": (1, INT, "1"),
     "float": (1.5, AttributeProto.FLOAT, "1.5"),
@@ -248,7 +248,7 @@ def of_one_node(operator, name, value, kind):
 
 
 def by_library(proto):
-    """What onnxruntime says to a model, without a look at it by this package's Python."""
+    """onnxruntime's error for a model that this package's Python code has not seen, or None."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.register_custom_ops_library(str(library_path()))
@@ -263,7 +263,7 @@ def by_library(proto):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_attribute_of_another_kind_or_operator_is_refused(operator, name):
     known = ATTRIBUTES[operator]
-    # The name of an unknown one decides before its kind: an int, an empty list and a tensor suffice.
+    # An unknown name is refused before its kind is checked: an int, an empty list and a tensor suffice.
     for label in KINDS if name in known else ("int", "no ints", "tensor"):
         value, kind, shown = KINDS[label]
         proto = of_one_node(operator, name, value, kind)

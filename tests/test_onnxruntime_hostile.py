@@ -148,7 +148,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def outcomes():
-    """The error or the shapes of each case. The process says each before it goes on: the last one is to blame."""
+    """The error or the shapes of each case. The process prints each case first: after a crash, blame the last one."""
     codes = {case: code for case, (code, _) in CASES.items()}
     words = [sys.executable, "-c", PROGRAM, str(library_path()), json.dumps(codes)]
     result = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)

@@ -1,7 +1,7 @@
-"""The library as hosts use it: loaded and left any number of times, by hosts that are too old or pass nothing.
+"""The library as hosts use it: loaded and released any number of times, by hosts that are too old or pass nothing.
 
-There are two files of it: the native module, which is registered in Python, and the standalone library. That one loads
-where there is no Python, which native/onnxruntime/tests/host.rs shows; here ONNX Runtime itself runs it.
+The library comes in two files: the native module, which is registered in Python, and the standalone library, which
+loads without Python, as native/onnxruntime/tests/host.rs shows; here ONNX Runtime itself runs it.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def standalone():
-    """The library for hosts without Python: EXTREMUM_LIBRARY, else what cargo makes, or has made for `make test`."""
+    """The library for hosts without Python: EXTREMUM_LIBRARY, else what cargo builds, or has built for `make test`."""
     if path := os.environ.get("EXTREMUM_LIBRARY"):
         return ROOT / path
     if shutil.which("cargo") is None:
@@ -34,7 +34,7 @@ def standalone():
     return path
 
 
-# To compile the kernels once more takes minutes.
+# Compiling the kernels once more takes minutes.
 @pytest.fixture(scope="module", params=["module", pytest.param("standalone", marks=pytest.mark.exhaustive)])
 def file(request):
     return library_path() if request.param == "module" else standalone()
@@ -80,7 +80,7 @@ def test_memory_stays_flat_over_cycles_of_options_and_sessions(file):
     result = in_a_process(CYCLES, file, onnx.parser.parse_model(text).SerializeToString().hex())
     assert result.returncode == 0, result.stderr
     options, sessions = map(int, result.stdout.split())
-    # 39 operators made anew would be 10 KB a cycle.
+    # Creating 39 operators anew would take 10 KB a cycle.
     assert options < 1000 * 1024, f"{options / 1000} bytes a cycle of options"
     assert sessions < 300 * 4096, f"{sessions / 300} bytes a cycle of a session"
 
@@ -149,7 +149,7 @@ STATUS = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
 
 
 class Host:
-    """A host whose table of functions has one, the first: the making of a status."""
+    """A host whose table holds only the first function, which creates a status."""
 
     def __init__(self, version, known):
         self.texts, self.asked = [], []

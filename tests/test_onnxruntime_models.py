@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent / "data" / "sklearn"
 MODELS = sorted(FOLDER.glob("*.onnx"))
 
 
-# Their operators do not survive onnx's shape inference where a type is unknown.
+# Their operators crash onnx's shape inference where a type is unknown.
 DEADLY = ("forest", "ordinal", "tree")
 QUIET = onnxruntime.SessionOptions()
 QUIET.log_severity_level = 3
@@ -47,7 +47,7 @@ def assert_same(ours, stock):
 def test_labels_are_those_of_scikit_learn_and_of_stock_onnxruntime(path):
     x, labels = tried(path)
     ours = InferenceSession(path, QUIET)
-    # A tree's answer comes without any of this package's operators.
+    # Trees and forests use none of this package's operators.
     assert ours.conversion.modified == (not path.stem.startswith(("tree", "forest")))
     assert np.array_equal(ours.run(None, {"x": x})[0], labels)
     assert np.array_equal(stock_outputs(path, x)[0], labels)
@@ -55,7 +55,7 @@ def test_labels_are_those_of_scikit_learn_and_of_stock_onnxruntime(path):
 
 
 def with_an_index(path):
-    """The model of a file, and beside its outputs the index of the largest input."""
+    """The model of a file, with the index of the largest input as one more output."""
     proto = onnx.load(path)
     proto.graph.node.add(op_type="ArgMax", input=["x"], output=["largest"])
     proto.graph.node[-1].attribute.append(onnx.helper.make_attribute("axis", 1))

@@ -28,7 +28,7 @@ def extended(body, opset=13):
 
 @pytest.mark.parametrize("operator", ["ReduceMax", "Hardmax", "Min"])
 def test_what_a_function_gives_goes_on_into_other_operators(operator):
-    """onnxruntime asks no custom operator in a function for its type."""
+    """onnxruntime does not ask a custom operator inside a function for its type."""
     inner = '<domain: "own", opset_import: ["" : 13]> Inner <along> (x) => (y) { y = Abs (x) }'
     inner = inner.replace("Abs", operator if operator == "Min" else f"{operator} <ALONG>")
     inner = inner.replace("ALONG", "axis: int = @along" if operator == "Hardmax" else "axes: ints = @along")
@@ -239,7 +239,7 @@ BODY = "(bfloat16[n, k] x) => (bfloat16[n, k] y) { y = Identity (x) }"
 def test_every_bit_goes_in_and_comes_out(x):
     each = session(model(BODY))
     (y,) = each.run(None, {"x": x})
-    # Outputs hold their own memory.
+    # Outputs hold their own memory, which a second run does not change.
     each.run(None, {"x": np.zeros(x.shape, ml_dtypes.bfloat16)})
     assert (y.dtype, y.shape) == (ml_dtypes.bfloat16, x.shape)
     assert y.view(np.uint16).tolist() == np.ascontiguousarray(x).view(np.uint16).tolist()

@@ -133,7 +133,7 @@ def test_two_interleaved_planes_are_filled(function):
 
 
 def test_elements_are_taken_to_share_memory_where_it_takes_too_long_to_know():
-    # The Conway-Guy numbers: all their sums differ, and lie as near to each other as they can.
+    # The Conway-Guy numbers: all their sums differ, and lie as close together as possible.
     sums = [0, 1]
     while len(sums) < 17:
         sums.append(2 * sums[-1] - sums[-1 - round(math.sqrt(2 * len(sums) - 2))])

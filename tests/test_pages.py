@@ -1,4 +1,4 @@
-"""The pages of the documentation: what they show runs, what they link to is there, and what is made is fresh."""
+"""The documentation pages: their examples run, their links have targets, and their generated parts are fresh."""
 
 import contextlib
 import doctest
@@ -26,7 +26,7 @@ NEEDED = {
     "models.md": ("onnxruntime",),
     "onnxruntime.md": ("onnxruntime",),
 }
-# Minutes long, or about files that a reader has; tests/test_conformance*.py and tests/test_check*.py run the commands.
+# They take minutes or need a reader's files; tests/test_conformance*.py and tests/test_check*.py run the commands.
 NOT_RUN = ("runtimes.md", "ci.md")
 
 

@@ -32,7 +32,7 @@ CALLS = (
 
 
 def rounds_up_to(few):
-    """So many rounds, and 200 in the exhaustive leg: what hangs once in a hundred times is met there."""
+    """A few rounds, and 200 in the exhaustive leg, which meets what hangs once in a hundred times."""
     return pytest.mark.parametrize("rounds", [few, pytest.param(200, marks=pytest.mark.exhaustive)])
 
 
@@ -41,7 +41,7 @@ def digests():
 
 
 def many_threads(threads):
-    """Each setting that there is, changed as fast as possible while all functions run."""
+    """Change every setting as fast as possible while all functions run."""
     _native.set_bytes_per_thread(1 << 14)
     expected = digests()
     stop = threading.Event()
@@ -65,7 +65,7 @@ def many_threads(threads):
 
 
 def forks_during_a_kernel(rounds):
-    """A child that is forked while all threads of its parent compute, starts threads of its own; so does its child."""
+    """A child that is forked while all threads of its parent compute starts its own threads; so does its child."""
     extremum.set_num_threads(3)
     _native.set_bytes_per_thread(1 << 14)
     expected = digests()
@@ -95,7 +95,7 @@ def forks_during_a_kernel(rounds):
 
 
 def forks_from_a_thread(rounds):
-    """A thread forks while the pool runs for others; in the child it is the only thread there is."""
+    """A thread forks while the pool runs for others; in the child it is the only thread."""
     with ThreadPoolExecutor(1) as thread:
         thread.submit(forks_during_a_kernel, rounds).result()
 
@@ -115,21 +115,21 @@ def pools(method, rounds):
 
 
 class Index:
-    """An axis by way of Python code."""
+    """An axis that runs Python code."""
 
     def __index__(self):
         return sum(range(50)) % 2
 
 
 class Flag:
-    """A flag by way of Python code."""
+    """A flag that runs Python code."""
 
     def __bool__(self):
         return sum(range(50)) > 0
 
 
 FEW = np.ones((3, 4), np.float32)
-# Kernels, and calls that run Python code below native code: for an option, an argument, an error, or a copy.
+# Kernels, and calls in which native code runs Python code: for an option, an argument, an error, or a copy.
 AT_EXIT = {
     "kernels": digests,
     "omit": lambda: extremum.argmax(FEW, 1, nan_policy="omit", default=0),
@@ -146,7 +146,7 @@ AT_EXIT = {
 
 
 def exits_beside_daemons(calls):
-    """The interpreter ends while daemon threads are inside kernels, or run Python code below native code."""
+    """The interpreter ends while daemon threads are inside kernels, or run Python code that native code called."""
     _native.set_bytes_per_thread(1 << 14)
     extremum.set_num_threads(2)
 
@@ -162,8 +162,8 @@ def exits_beside_daemons(calls):
 
 
 def interrupted():
-    """Says that it computes, until it is interrupted; afterwards everything still works."""
-    # Whoever starts the tests in the background has interrupts ignored, and children inherit that.
+    """Print a line, compute until interrupted, and check that everything still works afterwards."""
+    # Tests that run in the background ignore interrupts, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     x = np.zeros((4000, 4000), np.float32)
     expected = digests()
@@ -177,7 +177,7 @@ def interrupted():
 
 
 def in_another_interpreter():
-    """An interpreter beside the main one: extremum works there, or is refused with an ImportError."""
+    """In an interpreter next to the main one, extremum works, or its import raises an ImportError."""
     source = """
 try:
     import extremum
@@ -219,7 +219,7 @@ def test_pools(method, rounds):
 @pytest.mark.parametrize("calls", [tuple(AT_EXIT)[at::3] for at in range(3)], ids=", ".join)
 @rounds_up_to(1)
 def test_daemon_threads_at_exit(calls, rounds):
-    # Python before 3.14 ends such a thread by unwinding its stack, through what native code is on it.
+    # Python before 3.14 ends such a thread by unwinding its stack, through any native code on it.
     for _ in range(rounds):
         assert watched.call(exits_beside_daemons, calls) == "ends\n"
 

@@ -1,4 +1,4 @@
-"""What somebody sees who looks around: the public names alone, and what a model, an operator and a session are of."""
+"""What `dir` and `repr` show: only the public names, and what a model, an operator and a session take and give."""
 
 import importlib
 

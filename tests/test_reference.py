@@ -36,7 +36,7 @@ ROWS = [
 
 
 def found(x):
-    """Where each of the four finds its extremum in a row."""
+    """The index of the extremum in a row, by each of the four operations."""
     return [int(reference.run(operation, x)) for operation in arg_reductions((0,))]
 
 

@@ -1,4 +1,4 @@
-"""Arrays that have kernels of their own, with every instruction set: long rows, short middle axes, gaps, masks."""
+"""Arrays with specialised kernels, with every instruction set: long rows, short middle axes, gaps, masks."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def instruction_set(request):
 
 
 def numbers(rng, dtype, shape, nan=0.0):
-    """Few different numbers; NaN as often as `nan` says. Any byte but zero is a true bool."""
+    """A few different numbers, and NaN with probability `nan`. Any byte but zero is a true bool."""
     if dtype.kind == "b":
         return rng.integers(0, 3, shape, dtype=np.uint8).view(bool)
     if dtype not in FLOATS:
@@ -31,7 +31,7 @@ def numbers(rng, dtype, shape, nan=0.0):
 
 
 def check(x, axis, where=None, policy="propagate"):
-    """Every reduction is the twin's, which compares bools by value as NumPy does."""
+    """Every reduction must agree with the twin, which compares bools by value as NumPy does."""
     if x.dtype.kind == "b":
         x = x.view(np.uint8) != 0
     assert_extremes(x, (axis,), where, policy, twins.find, EVERY_SET)
@@ -75,7 +75,7 @@ def test_many_rows(dtype, length):
 @pytest.mark.parametrize("step", sometimes([2, 3, 4, 5], [2, 5]))
 @pytest.mark.parametrize("dtype", TYPES)
 def test_rows_with_gaps(dtype, step):
-    """What lies in the gaps would win often, and nothing lies behind the last element."""
+    """Elements in the gaps would often win, and the array ends with its last element."""
     rng = np.random.default_rng(step)
     for rows, length in ((40, 9), (40, 33), (17, 65), (5, 200), (33, 255), (3, 1025), (2, 5600), (1, 40_000)):
         whole = numbers(rng, dtype, (rows, length * step + 7), nan=0.0 if length % 2 else 0.002)
@@ -91,7 +91,7 @@ SHAPES = [((70, 130), 0), ((70, 130), 1), ((300, 4), 1), ((300, 10), 1), ((5, 12
 
 
 def masks(shape, rng):
-    """Masks of a shape; some are broadcast, some leave nothing of many slices."""
+    """Masks of a shape; some are broadcast, some leave many slices empty."""
     drawn = rng.random(shape)
     yield drawn < 0.5
     yield drawn < 0.01
@@ -131,19 +131,19 @@ def test_elements_that_lose_to_all_others_are_told_from_none(dtype):
     rng = np.random.default_rng(5)
     limits = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else None
     for worst in (limits.min, limits.max) if limits else (-np.inf, np.inf):
-        # As many rows as one-byte row numbers tell apart, one fewer and one more, among others.
+        # Among others the number of rows that one-byte row numbers can distinguish, one fewer and one more.
         for rows in (1, 2, 7, 8, 9, 254, 255, 256, 257, 600):
             x = np.full((rows, 140), worst, dtype)
             x[:, 100:] = rng.integers(0, 3, (rows, 40))
             mask = rng.random(x.shape) < 1.5 / rows
-            # Columns of which the first or the last row alone takes part, of the worst elements and of others.
+            # Columns in which only the first or the last row takes part, with the worst elements and with others.
             mask[:, [0, 1, 138, 139]] = False
             mask[0, [0, 138]] = mask[-1, [1, 139]] = True
             check(x, 0, mask)
 
 
 LENGTH = 70_000
-# What is looked at before the first block, and where blocks end that begin with 2 KiB or 16 KiB and grow.
+# The end of what is read before the first block, and the ends of blocks that start with 2 KiB or 16 KiB and grow.
 BORDERS = [start + 2**power for start in (0, 16_384) for power in range(10, 16)]
 NEAR = [place for border in BORDERS for place in range(border - 66, border + 67)]
 PLACES = sorted({*range(600), *(place for place in NEAR if place < LENGTH - 1)})
@@ -153,12 +153,12 @@ PLACES = sorted({*range(600), *(place for place in NEAR if place < LENGTH - 1)})
 @pytest.mark.parametrize(("start", "last"), [(0, False), (5, True)])
 @pytest.mark.usefixtures("instruction_set")
 def test_a_row_ends_at_the_extreme_of_its_type(dtype, start, last):
-    """Nothing after the extreme wins: it is found at each place, around the borders of blocks."""
+    """No later element beats the extreme, so the search ends there: at each place, around the borders of blocks."""
     low, high = (False, True) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     for find, value_of, background, best in ((ex.argmax, ex.max, low, high), (ex.argmin, ex.min, high, low)):
         row = np.full(LENGTH + start, background, dtype)[start:]
         for place in PLACES:
-            # What comes after, from the end whose ties win, is as good and has to wait.
+            # Equal elements that come later, seen from the end whose ties win, must lose.
             hits = [place, min(place + 1, LENGTH - 1), LENGTH - 1]
             hits = [LENGTH - 1 - hit for hit in hits] if last else hits
             row[hits] = best
@@ -193,7 +193,7 @@ def test_any_byte_of_a_bool_but_zero_is_true(length, start):
 
 
 def rows_at(dtype, length, alignment):
-    """As many rows as they have elements, each beginning at the alignment, in memory full of what would win."""
+    """A square of rows, each starting at the alignment, in memory full of elements that would win."""
     pitch = -(-(length * dtype.itemsize + 64) // 64) * 64
     winners = nans(dtype) if dtype in FLOATS else landmarks(dtype)
     memory = np.resize(winners.view(np.uint8), length * pitch + 128)

@@ -1,4 +1,4 @@
-"""What the texts of the rules say of runtimes: they name versions, and the installed ones are asked."""
+"""What the texts of the rules say about runtimes: they name versions, and tests ask the installed versions."""
 
 import platform
 import re
@@ -23,10 +23,10 @@ FLOAT16 = """(float[2] x) => (y) {{
     a = Cast <to=10> (x) b = Constant <value = float[1] {{2048.0}}> () c = Cast <to=10> (b) s = Add (a, c) z = {} (s)
     y = Cast <to=1> (z)
 }}"""
-# On other processors it compares whole numbers.
+# On other processors onnxruntime compares the whole number.
 BY_LOWER_HALVES = Version(onnxruntime.__version__) < Version("1.32") and platform.machine() in ("x86_64", "AMD64")
 
-# The rule, who answers, the version and the nodes that are asked, the input, and the answer that the text gives.
+# The rule, the runtime, the opset and the nodes that it runs, the input, and the answer that the text states.
 CLAIMS = [
     ("EX002", STOCK, 13, "(float[1, 2] x) => (y) { y = ArgMax <axis=1, keepdims=2> (x) }", [[1, 2]], [1]),
     ("EX002", REFERENCE, 13, "(float[1, 2] x) => (y) { y = ArgMax <axis=1, keepdims=2> (x) }", [[1, 2]], [[1]]),
@@ -73,7 +73,7 @@ def test_int64_by_their_lower_halves():
     assert answer(STOCK, model("(int64[8] x) => (y) { y = ReduceMax (x) }"), x) == [0 if BY_LOWER_HALVES else 2**31]
 
 
-# Texts that speak of whatever runtime is asked, and one about a GPU.
+# Texts about whichever runtime is asked, and one about a GPU.
 OF_THE_ONE_ASKED = {"EX101", "EX105", "EX106", "EX107"}
 
 

@@ -1,4 +1,4 @@
-"""Runtimes in general: what one refuses, and bfloat16 where Python has no way in."""
+"""Runtimes in general: what they refuse, and bfloat16 where a runtime does not take it from Python."""
 
 import ml_dtypes
 import numpy as np

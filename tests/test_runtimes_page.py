@@ -1,4 +1,4 @@
-"""What docs/runtimes.md shows, on few cases: its commands, and its adapter as a package that is installed."""
+"""What docs/runtimes.md shows, on few cases: its commands, and its adapter as an installed package."""
 
 import re
 import shlex
@@ -17,7 +17,7 @@ PAGE = (Path(__file__).parents[1] / "docs" / "runtimes.md").read_text(encoding="
 COMMANDS = re.findall(r"^(?:\$ |.*\brun: (?:.*&& )?)extremum (.*)$", PAGE, re.MULTILINE)
 # The whole suite takes minutes.
 FEW = ("--opset", "13", "--type", "float32", "--topic", "ties", "--topic", "nan", "--operator", "ArgMax")
-# A session as the page uses one, for the runtime that nobody has.
+# A session as the page uses it, for a runtime that does not exist.
 SESSION = """
 from onnx import load_from_string
 from onnx.reference import ReferenceEvaluator
@@ -64,7 +64,7 @@ def test_every_command_of_the_page_runs(installed, in_process, capsys):
         words = shlex.split(words.partition(" >> ")[0])
         error = error_of(SystemExit, main, [*words, *(FEW if words[1] in ("run", "export") else ())])
         out, err = capsys.readouterr()
-        # 1: a runtime answers otherwise than a document says.
+        # Status 1: a runtime's answer differs from what a document says.
         assert error.code in (0, 1), f"{line}: {err}"
         if file:
             Path(file).write_text(out, encoding="utf-8")

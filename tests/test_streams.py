@@ -1,4 +1,4 @@
-"""Standard output and error in any state: another encoding, full, closed, or read by nobody who stays."""
+"""Standard output and error in any state: another encoding, full, closed, or with a reader that leaves early."""
 
 import io
 import json
@@ -21,7 +21,7 @@ SCRIPT = f"{sys.executable} -m extremum"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Make the current folder one with a model whose names are not ASCII, right and wrong."""
+    """Change to a folder with a right and a wrong model whose names are not ASCII."""
     for name, axis in (("right", 1), ("wrong", 7)):
         proto = model(f"(float[2, 4] x) => (y) {{ y = ArgMax <axis = {axis}> (x) }}")
         proto.graph.input[0].name = proto.graph.node[0].name = proto.graph.node[0].input[0] = NAME
@@ -67,7 +67,7 @@ def test_no_terminal(line, variables, monkeypatch):
         monkeypatch.setenv(name, value)
     out = printed(*line.split())
     assert "\x1b" not in out
-    # Nothing is folded.
+    # No line is wrapped.
     assert max(map(len, out.splitlines())) > 40
 
 
@@ -92,7 +92,7 @@ def test_full_errors():
 
 
 def test_a_reader_that_has_seen_enough():
-    # Nothing is read at all, and the writer knows it from its first flush.
+    # The reader reads nothing at all, and the writer notices with its first flush.
     result = shell("extremum explain --markdown | true; exit ${PIPESTATUS[0]}")
     assert result.returncode in (0, 2)
     assert result.stderr == b""
@@ -114,5 +114,5 @@ def test_a_closed_stream(redirection, line, status):
     assert result.returncode == status
     assert b"Traceback" not in result.stdout + result.stderr
     if "2>" in redirection:
-        # What is for stderr is not taken for an answer.
+        # Text for stderr does not appear on stdout.
         assert result.stdout == b""

@@ -1,4 +1,4 @@
-"""Tables of several types: over axis 0 each column in its own type, else no column converted with a loss."""
+"""Tables of several types: over axis 0 each column keeps its type, otherwise no column loses anything."""
 
 from datetime import date, timedelta
 

@@ -1,4 +1,4 @@
-"""Threads change the time, never the answer; how many there are is set, or the environment says it, and some stay."""
+"""Threads change the time, never the answer; a call or the environment sets their number, and some threads stay."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def test_an_environment_that_names_no_number_is_warned_about(text):
     assert f'EXTREMUM_NUM_THREADS="{text}" is not a number of threads' in done.stderr
 
 
-# The threads that stay: no more than the processors, none at work between calls.
+# The threads that stay: no more than there are processors, and idle between calls.
 
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the threads of a process as files")
@@ -54,13 +54,13 @@ X = np.random.default_rng(5).integers(0, 99, (500, 1700)).astype(np.float32)
 
 
 def staying():
-    """What the system says of each thread that stays."""
+    """What the system reports on each thread that stays."""
     tasks = [task.joinpath("status").read_text() for task in Path("/proc/self/task").iterdir()]
     return sorted(task for task in tasks if task.startswith("Name:\textremum-"))
 
 
 def started(count):
-    """Wait until so many threads stay: on a busy machine a call may be over before a new one has got its name."""
+    """Wait until `count` threads stay: on a busy machine a call may end before a new thread gets its name."""
     for _ in range(200):
         if len(staying()) == count:
             return
@@ -86,7 +86,7 @@ def no_more_than_the_processors():
 
 
 def switches():
-    """How often each thread that stays went to sleep by itself, or had to make room for another."""
+    """How often each thread that stays went to sleep by itself, or was preempted by another."""
     return [re.findall(r"^\w*voluntary_ctxt_switches:\s*(\d+)$", task, re.MULTILINE) for task in staying()]
 
 

@@ -46,7 +46,7 @@ def test_maximum_and_minimum_of_times(case, omit):
 def test_units_meet_in_the_finer_one():
     days, seconds = np.array(["2020-01-02"], "M8[D]"), np.array(["2020-01-02T00:00:01"], "M8[s]")
     assert_identical(ex.maximum(days, seconds), seconds)
-    # Of times the ones are integers.
+    # For times, the ones are integers.
     assert_identical(ex.hardmax(np.array([3, 9, 9], "m8[s]")), np.array([0, 1, 0]))
 
 
@@ -66,7 +66,7 @@ def test_units_that_overflow_are_refused(name):
             error = error_of(ArgumentError, function, *operands)
             assert error.reason.startswith(text)
             assert error.where == function.__name__
-    # NumPy 2.5 makes no array of some of these.
+    # NumPy 2.5 cannot make an array from some of these lists.
     texts = (text, "elements of type object") if np.lib.NumpyVersion(np.__version__) >= "2.5.0" else text
     for function, rows in ((ex.max, [near[0], far[0]]), (ex.argmax, [[near], [far]])):
         assert error_of(ExtremumError, function, rows).reason.startswith(texts)
@@ -82,7 +82,7 @@ def test_units_without_a_common_one_are_refused():
 
 @given(st.lists(st.integers(-(2**63) + 1, 2**63 - 1), min_size=1, max_size=4), st.sampled_from(["D", "s", "ms", "Y"]))
 def test_a_coarse_unit_is_exact_or_refused(counts, unit):
-    """Of Python's integers, which do not overflow, one knows what fits."""
+    """Python's integers do not overflow, so they show what fits."""
     far, near = np.array(counts, f"M8[{unit}]"), np.zeros(len(counts), "M8[ns]")
     if unit == "Y":
         fits = all(-292 <= count <= 291 for count in counts)

@@ -26,7 +26,7 @@ def sample_of(rng, dtype, shape):
 
 
 def expected(x, k, axis, mode, policy):
-    """The reference's indices, NaT being NaN, and what stands there."""
+    """The elements and indices that the reference gives, with NaT as NaN."""
     native = x.astype(x.dtype.newbyteorder("="))
     if axis is None:
         native, axis = native.reshape(-1), 0

@@ -1,4 +1,4 @@
-"""The array functions on xarray's arrays: what they find is what they find in the plain array, and labels stay."""
+"""The array functions on xarray's arrays: the values are those of the plain array, and labels stay."""
 
 import dask.array as da
 import numpy as np
@@ -155,7 +155,7 @@ def test_elementwise_by_the_names_of_dimensions(dask):
 
 
 def by_number(name, x, axis, dim, **options):
-    """What the array function finds, with what the function of dimensions does."""
+    """Compare what the array function finds with what the function that takes dimensions finds."""
     found, expected = getattr(ex, name)(x, axis, **options), getattr(exx, name)(x, dim, **options)
     pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
     for one, other in pairs:

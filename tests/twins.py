@@ -1,4 +1,4 @@
-"""The reference again, whole arrays at a time; `test_reference.py` holds both equal on small ones."""
+"""The reference again, for whole arrays at a time; `test_reference.py` checks that both agree on small arrays."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def find(x, order, axes, tie, *, omit=False, where=None):
     if not rows.shape[-1]:
         values, indices = np.zeros(rows.shape[:-1], native.dtype), np.full(rows.shape[:-1], -1)
     else:
-        # The best of those that take part, and among its equals the first or last that takes part.
+        # The best of the elements that take part, and the first or last of those equal to it.
         beaten = np.where(there, rows, np.asarray(reference.identity_of(native.dtype, order), native.dtype))
         best = reduce(beaten, order, (beaten.ndim - 1,), True, tie, False)
         equal = there & ((_comparable(rows) == _comparable(best)) | (is_nan(rows) & is_nan(best)))
@@ -50,7 +50,7 @@ def find(x, order, axes, tie, *, omit=False, where=None):
 
 
 def _rows(x, axes):
-    """The kept axes, and the reduced ones flattened to a last one."""
+    """The kept axes, and the reduced axes flattened into a last axis."""
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     moved = np.moveaxis(x, kept, range(len(kept)))
     return moved.reshape(*(x.shape[axis] for axis in kept), int(np.prod([x.shape[axis] for axis in axes])))
@@ -68,7 +68,7 @@ def reduce(x, order, axes, keepdims, tie, identity):
 
 
 def top_k(x, order, axis, k):
-    """A stable sort, which puts NaN last; of the elements from the end where the largest come first."""
+    """A stable sort, which puts NaN last; it sorts from the end where the largest come first."""
     keys = _comparable(x)
     if order is Order.MAX:
         found = x.shape[axis] - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)

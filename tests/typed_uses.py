@@ -107,7 +107,7 @@ try:
 except ex.errors.AxisError as error:
     reason: str = error.reason
 
-# What is wrong has to be found: an `ignore` that is not needed is an error.
+# Type checkers have to find these mistakes: an `ignore` that is not needed is an error.
 if TYPE_CHECKING:
     ex.argmax(x, axis=1, nan_policy="skip")  # type: ignore[call-overload]
     ex.argmax(x, dim=1)  # type: ignore[call-overload]

@@ -8,13 +8,13 @@ TESTS = Path(__file__).parent
 
 
 def run_watched(module, *arguments, seconds=300, cwd=None):
-    """Run a module of this folder, which says what it is at, in a child; fail where that died or did not end."""
+    """Run a module of this folder, which prints its progress, in a child; fail if the child dies or does not end."""
     return _watch([str(TESTS / f"{module}.py"), *map(str, arguments)], seconds, cwd).splitlines()
 
 
 def call(function, *arguments, seconds=120):
     """Call a function of a test module in a child, as `run_watched` runs a module; return its output."""
-    # What does not end says where each of its threads is.
+    # A child that does not end prints where each of its threads is.
     watch = f"import faulthandler; faulthandler.dump_traceback_later({seconds - 5}, exit=True)"
     program = f"{watch}; import {function.__module__} as module; module.{function.__name__}(*{arguments!r})"
     return _watch(["-X", "faulthandler", "-c", program], seconds, TESTS)
@@ -31,7 +31,7 @@ def _watch(command, seconds, cwd):
 
 
 def say(text):
-    """Say, in the child, what it is at."""
+    """Print progress, in the child."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

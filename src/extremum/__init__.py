@@ -1,6 +1,6 @@
 """The operators that pick the largest or smallest: exact on every element type, at memory speed."""
 
-# First of all: in a second interpreter it says more than NumPy does.
+# Import this first: in a second interpreter, its error says more than that of NumPy.
 from extremum._native import (
     __version__,
     argmax,
@@ -19,7 +19,7 @@ from extremum._native import (
 )
 
 # isort: split
-# (Tells the native module what it calls.)
+# This import tells the native module which functions it calls.
 from extremum import callbacks as callbacks
 from extremum import errors
 from extremum.indices import unravel
@@ -47,7 +47,7 @@ __all__ = [
     "unravel",
 ]
 
-# Those that the caller has imported are attributes too.
+# Packages that the caller has imported are attributes too.
 _PACKAGES = ("backend", "check", "conformance", "cubed", "dask", "directml", "fix", "onnxruntime", "runtimes", "xarray")
 
 

@@ -40,12 +40,12 @@ class ArgPlain(TieOptions, total=False):
     out: None
 
 class Indexed(ValueOptions, total=False):
-    """Options of ``max``, ``min`` and ``minmax`` that do not change it, and no array to write to."""
+    """Options of ``max``, ``min`` and ``minmax`` that do not change the type of the result; no array to write to."""
 
     out: None
 
 class Pairs(ValueOptions, total=False):
-    """Options of ``minmax`` without an index, whose type does not matter."""
+    """Options of ``minmax`` without an index; the type of the index then does not matter."""
 
     index_dtype: IndexType | None
 

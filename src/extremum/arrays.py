@@ -1,8 +1,8 @@
-"""Makes a NumPy array of any value, and refuses what a plain array cannot express.
+"""Makes a NumPy array from any value, and refuses what a plain array cannot express.
 
 DLPack comes first, then ``__array__``, the buffer protocol and sequences. Missing elements, and elements that a common
-type does not hold, are errors. The native module calls this for values that it does not know. Code compares ``type(x)``
-because a proxy can deceive ``isinstance``, and knows libraries by attributes, so it imports none.
+type cannot hold, are errors. The native module calls this for values that it does not know. Code compares ``type(x)``
+because a proxy can deceive ``isinstance``, and recognizes libraries by attributes, so it imports none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from extremum.loading import loaded
 FILL = "fill or drop them first"
 _NUMBERS = "pass numbers of one element type, in rows of equal length"
 
-# Of Python objects in place of numbers, what to do about them; the first that fits.
+# Python objects in place of numbers, and the remedy for each; the first match counts.
 _OBJECTS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((NoneType,), "pass numpy.ma.array with a mask, or NaN with nan_policy='omit', for elements that are missing"),
     ((datetime.timedelta,), "convert them first, as numpy.array(x, dtype='timedelta64[us]') does"),
@@ -33,7 +33,7 @@ _OBJECTS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((Number,), "convert them to float64 or to integers first"),
 )
 
-# DLPack's numbers of devices whose memory the CPU reads: its own, and pinned or managed by CUDA or ROCm.
+# DLPack's numbers of devices whose memory the CPU reads: the CPU, and memory pinned or managed by CUDA or ROCm.
 _HOST = (1, 3, 11, 13)
 
 
@@ -53,7 +53,7 @@ def as_array(x: object) -> NDArray[Any]:
 
 
 def as_output(x: NDArray[Any], function: str) -> NDArray[Any]:
-    """Return an array of a subclass as it is, where plain elements may be written into it."""
+    """Return an output array, also of a subclass, if plain elements may be written into it, or refuse it."""
     if not issubclass(type(x), np.ndarray):
         raise ArgumentTypeError(f"{function}: out is {type(x).__name__}, not an array", remedy="pass a numpy.ndarray")
     with within(function):
@@ -64,38 +64,38 @@ def as_output(x: NDArray[Any], function: str) -> NDArray[Any]:
 
 def as_result(result: NDArray[Any]) -> Any:
     """Return a result as NumPy's own functions do: a scalar in place of an array without dimensions."""
-    # (Not a view of the array: a result owns its memory.)
+    # The array itself, not a view: a result owns its memory.
     return result if result.ndim else result[()]
 
 
 def class_name(x: object) -> str:
-    """Return what a message calls the class of a value."""
+    """Return the name of a value's class for messages."""
     return f"{type(x).__module__}.{type(x).__qualname__}"
 
 
 def copy(source: NDArray[Any], destination: NDArray[Any]) -> None:
-    """Write the elements of one array into another, whatever class it has."""
+    """Write the elements of one array into another, whatever its class."""
     np.ndarray.__setitem__(destination, ..., source)
 
 
 def is_bfloat16(scalar: type) -> bool:
-    """Whether a type is that of ml_dtypes, which is imported where elements of it exist."""
+    """Whether a type is bfloat16 of ml_dtypes, which is loaded wherever such elements exist."""
     return scalar is loaded("ml_dtypes", "bfloat16")
 
 
 def takes(dtype: np.dtype[Any], number: bool | int | float) -> bool:
-    """Whether an element type has numbers of this kind or a wider one: a float type has integers."""
+    """Whether an element type is of the kind of a number or of a wider kind: a float type takes integers."""
     kind = "f" if dtype.kind not in "biuf" and dtype.name == "bfloat16" else dtype.kind
     return kind in ("biuf" if isinstance(number, bool) else "iuf" if isinstance(number, int) else "f")
 
 
 def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a Python number as an array without dimensions: in the element type beside it, or else in NumPy's."""
+    """Return a Python number as a 0-d array: in `dtype` if that is of its kind or wider, or else in NumPy's type."""
     if not takes(dtype, number):
         return np.asarray(number)
     fits = True
     try:
-        # NumPy wraps integers before version 2, and floats become inf. (Every type of floats holds 65504.)
+        # NumPy before version 2 wraps integers, and floats become inf. Every float type holds 65504.
         if dtype.kind in "iu":
             fits = np.iinfo(dtype).min <= number <= np.iinfo(dtype).max
         elif abs(number) > 65504:
@@ -111,13 +111,13 @@ def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]
 
 
 def refuse_device(x: object, device: object) -> None:
-    """Refuse an array whose elements are not in this computer's own memory."""
+    """Refuse an array whose elements are not in memory that the CPU reads."""
     reason = f"the elements are on the device {device}, and are compared on the CPU here"
     raise ElementTypeError(reason, given=class_name(x), remedy="copy the array to the CPU first")
 
 
 def _objects(array: NDArray[Any]) -> tuple[str, str]:
-    """Return the type of objects that are no numbers, where it is known, and what to do about them."""
+    """Return the type of objects that are not numbers, if it is known, and the remedy."""
     types = dict.fromkeys(map(type, array.reshape(-1)[:1000]))
     for known, remedy in _OBJECTS:
         for each in types:
@@ -127,7 +127,7 @@ def _objects(array: NDArray[Any]) -> tuple[str, str]:
 
 
 def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:
-    """Refuse a sequence of times in several units where the common one does not hold all: NumPy would wrap them."""
+    """Refuse a sequence of times in several units if the common unit cannot hold all: NumPy would wrap them."""
     for each in x:
         if isinstance(each, Sequence):
             _require_exact(each, dtype)
@@ -137,7 +137,7 @@ def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:
 
 
 def refuse_own_rules(x: object) -> None:
-    """Refuse an array whose class has arithmetic of its own, such as units: plain elements would lose them."""
+    """Refuse an array whose class has its own arithmetic, such as units, which plain elements would lose."""
     cls = type(x)
     if issubclass(cls, np.ndarray) and cls.__array_ufunc__ is not np.ndarray.__array_ufunc__:
         reason = f"{cls.__qualname__} has rules of its own for its elements, which would be lost"
@@ -146,7 +146,7 @@ def refuse_own_rules(x: object) -> None:
 
 def _through_protocols(x: Any) -> NDArray[Any]:
     refuse_missing(x)
-    # PyTorch keeps a sign or a conjugation to be applied later as a bit of the tensor, which DLPack does not carry.
+    # PyTorch marks a pending negation or conjugation by a bit of the tensor, which DLPack does not carry.
     for resolve in ("resolve_conj", "resolve_neg"):
         if callable(method := getattr(x, resolve, None)):
             x = method()
@@ -155,44 +155,44 @@ def _through_protocols(x: Any) -> NDArray[Any]:
             kind, number = x.__dlpack_device__()
             elsewhere = int(kind) not in _HOST
         except (TypeError, ValueError):
-            # It answers as an array does, and is none: a mock.
+            # The value looks like an array but is a mock.
             elsewhere = False
         if elsewhere:
             refuse_device(x, f"{int(kind)}:{number}")
-        # (The producer cannot export this type, layout or device: bfloat16 is the usual case.)
+        # The producer may not export this type, layout or device; bfloat16 is the usual case.
         with suppress(AttributeError, BufferError, RuntimeError, TypeError, ValueError):
             return np.from_dlpack(x)
     try:
-        # A subclass that `__array__` returns is wanted as it is: it may have a mask.
+        # Keep a subclass that `__array__` returns: it may have a mask.
         return np.asanyarray(x)
     except (OverflowError, ValueError):
-        # Rows of different lengths, or times without a common unit. (`suppress` is a twentieth of a call with a list.)
+        # Rows of different lengths, or times without a common unit. `suppress` costs a twentieth of a call with a list.
         pass
     try:
         return np.asarray(x, dtype=object)
     except ValueError as error:
-        # It answers as an array does, and is none: a mock.
+        # The value looks like an array but is a mock.
         raise ElementTypeError(f"no array can be made of it: {error}", given=class_name(x), remedy=_NUMBERS) from None
 
 
-# Sequences of plain numbers, as long as they like: nothing inside them can be missing.
+# Sequences of plain numbers, of any length: no element of them can be missing.
 _PLAIN_SEQUENCES = (str, bytes, bytearray, memoryview, range)
 _PLAIN_ELEMENTS = (bool, int, float, complex, str, bytes, np.generic)
 
 
 def is_numpy_masked(cls: type) -> bool:
-    """Return whether a class is one of NumPy's masked arrays: none is where nobody has loaded them."""
+    """Return whether a class is one of NumPy's masked arrays; no class is before ``numpy.ma`` is loaded."""
     masked = loaded("numpy.ma.core", "MaskedArray")
     return masked is not None and issubclass(cls, masked)
 
 
 def refuse_missing(x: object, seen: frozenset[int] = frozenset()) -> None:
-    """Refuse a value, or a sequence of values, that has elements which are not there."""
+    """Refuse a value, or a sequence of values, with missing elements."""
     if type(x) is np.ndarray:
         return
     if isinstance(x, Sequence) and not isinstance(x, _PLAIN_SEQUENCES):
         special = {kind for kind in set(map(type, x)) if not issubclass(kind, _PLAIN_ELEMENTS)}
-        # (A list may hold itself.)
+        # A list may contain itself.
         for item in x if special and id(x) not in seen else ():
             if type(item) in special:
                 refuse_missing(item, seen | {id(x)})
@@ -203,16 +203,16 @@ def refuse_missing(x: object, seen: frozenset[int] = frozenset()) -> None:
 
 
 def not_there(number: int, word: str, given: str, remedy: str = "") -> ArgumentError:
-    """Return the error about so many elements that are masked, null or NA."""
+    """Return the error about a number of elements that are masked, null or NA."""
     remedy = remedy or (f"{FILL}, as x.filled(value) or x.compressed() does" if word == "masked" else FILL)
     elements, were = f"{number} {word} element{'s'[: number > 1]}", "they were" if number > 1 else "it were"
     return ArgumentError(f"{elements} would be compared as if {were} there", given=given, remedy=remedy)
 
 
 def _masked(x: Any) -> int:
-    """Count what a mask hides: NumPy's and astropy's hides where it is True, PyTorch's where it is False."""
+    """Count the elements that a mask hides: True hides in NumPy and astropy, False hides in PyTorch."""
     if is_numpy_masked(type(getattr(x, "_meta", None))):
-        x = x.compute()  # Dask's array would drop the mask as it hands out the elements
+        x = x.compute()  # the conversion of Dask's array to NumPy would drop the mask
     mask = getattr(x, "mask", None)
     if isinstance(mask, np.ndarray | np.bool_) and mask.dtype == np.bool_:
         return int(np.count_nonzero(mask))
@@ -223,7 +223,7 @@ def _masked(x: Any) -> int:
 
 
 def _null(x: Any) -> int:
-    """Count Arrow's nulls, in an array or in the columns of a table: PyArrow states them, Polars is asked."""
+    """Count Arrow's nulls, in an array or in the columns of a table: an attribute in PyArrow, a method in Polars."""
     columns = getattr(x, "columns", None)
     parts = [x, *columns] if isinstance(columns, list) else [x]
     counts = [getattr(part, "null_count", 0) for part in parts]
@@ -232,7 +232,7 @@ def _null(x: Any) -> int:
 
 
 def _not_available(x: Any) -> int:
-    """Count what pandas calls NA; in a column of NumPy's own type that is NaN, an element like others."""
+    """Count pandas' NA elements; in a column of NumPy's own type they are NaN, which is an element like others."""
     isna = getattr(x, "isna", None)
     if not callable(isna):
         return 0
@@ -241,12 +241,12 @@ def _not_available(x: Any) -> int:
 
 
 def first_lost(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
-    """Return an element of `array` that a common type does not hold exactly, or None."""
+    """Return an element of `array` that a common type cannot hold exactly, or None."""
     own, times = array.dtype, array.dtype.kind in "mM"
     held = own.newbyteorder("=") == dtype if times else own.kind not in "iu" or dtype.kind != "f"
     if not array.size or held:
         return None
-    # What lies between the ends converts where they do: times keep their order, and small integers are all held.
+    # If both ends fit, so do the elements between: times keep their order, and floats hold all small integers.
     ends = np.array([np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)])
     if not times:
         limit = 2 ** (np.finfo(dtype).nmant + 1)
@@ -258,12 +258,12 @@ def first_lost(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
             there = ends.astype(dtype)
             same = there.astype(own) == ends
     except OverflowError:
-        # A NumPy that does not convert such times in silence.
+        # Some versions of NumPy refuse to convert such times.
         return ends[0]
     if times:
         same |= np.isnat(ends)
     else:
-        # 2**63 and above wrap on the way back, or stop at the largest integer, as the processor does it.
+        # 2**63 and above wrap or saturate on the way back, depending on the processor.
         same &= there < 2.0 ** (np.iinfo(own).bits - (own.kind == "i"))
     lost = ends[~same]
     return lost[0] if lost.size else None

@@ -1,8 +1,8 @@
 """The interface that every ONNX backend has, as functions of this module and as the class ``Backend``.
 
-Operators of other kinds run too, through onnxruntime where it is installed and onnx's reference implementation
-elsewhere. ``prepare`` refuses what the model alone shows, a run the rest; a symbolic dimension has one size in all
-inputs of a run.
+Other operators run too, in onnxruntime if it is installed, else in onnx's reference implementation. ``prepare`` refuses
+errors that the model alone shows, and a run refuses the rest. A symbolic dimension has the same size in all inputs of a
+run.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
 __dir__ = __all__.copy
 
 ENGINES = ("onnxruntime", "reference")
-"""Who can run operators that are not this package's."""
+"""The engines that can run operators of other packages."""
 Inputs = Sequence[Any] | Mapping[str, Any]
 """Arrays in the model's order, or by name."""
 
@@ -61,7 +61,7 @@ Inputs = Sequence[Any] | Mapping[str, Any]
 class PreparedModel(BackendRep):
     """A model that has been checked and loaded, to be run any number of times.
 
-    ``engine``, one of :data:`ENGINES`, runs it; the operators of this package are this package's in both.
+    ``engine``, one of :data:`ENGINES`, runs it. Both engines use this package's code for this package's operators.
 
     >>> import numpy as np
     >>> import onnx
@@ -77,11 +77,11 @@ class PreparedModel(BackendRep):
         self.engine = "onnxruntime" if isinstance(executor, Session) else "reference"
         self._outputs: Callable[..., tuple[Any, ...]] = namedtupledict("Outputs", list(executor.output_names))
         graph = loaded.proto.graph
-        # None for what is no tensor.
+        # None for an input that is not a tensor.
         self._types = {x.name: declared_type(x.type) if x.type.HasField("tensor_type") else None for x in graph.input}
         optional = defaults(graph)
         self._required = [name for name in self._types if name not in optional]
-        self._passed: object = None  # the types of arrays of the last run that passed: most runs come with the same
+        self._passed: object = None  # the types of the last inputs that passed: most runs repeat them
 
     def __repr__(self) -> str:
         graph = self.loaded.proto.graph
@@ -90,11 +90,11 @@ class PreparedModel(BackendRep):
 
     @property
     def model(self) -> onnx.ModelProto:
-        """The model, with its weights; large ones in other files are read when this is first asked for."""
+        """The model, with its weights; the first access reads large weights from other files."""
         return self.loaded.whole
 
     def run(self, inputs: Inputs, **options: Any) -> tuple[Any, ...]:
-        """Run the model, and return the outputs in its order; they can also be had by name.
+        """Run the model, and return the outputs in its order; they are also accessible by name.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class PreparedModel(BackendRep):
         InputError
             If the inputs do not fit the model's declaration.
         SpecError, AxisError, ElementTypeError
-            If an operator's version does not allow what reaches it.
+            If an operator's version does not allow its inputs.
         MemoryLimitError
             If an output would not fit into memory.
         ExecutionError
@@ -134,7 +134,7 @@ class PreparedModel(BackendRep):
         else:
             in_order = f"in this order: {', '.join(required)}" if required else None
             raise InputError(f"the model takes {len(required)} inputs, not {len(inputs)}", remedy=in_order)
-        # Whether an input passes depends on these alone, if it is an array.
+        # If an input is an array, its check depends only on these.
         signature = [(name, x.dtype, x.shape) if isinstance(x, np.ndarray) else None for name, x in named.items()]
         if signature == self._passed:
             return named
@@ -157,7 +157,7 @@ class Backend(_OnnxBackend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Return whether ``device`` is the CPU, the one there is.
+        """Return whether ``device`` is the CPU, the only device.
 
         >>> from extremum import backend
         >>> backend.supports_device("CPU:0"), backend.supports_device("CUDA")
@@ -194,26 +194,26 @@ class Backend(_OnnxBackend):
         device : str
             ``CPU``.
         engine : str, optional
-            Who runs the other operators: ``onnxruntime``, with this package's operators in it, or ``reference``,
-            onnx's reference implementation. By default onnxruntime where there are others, it is installed and takes
-            the model; where it fails the reference implementation takes over.
+            What runs other operators: ``onnxruntime``, extended with this package's operators, or ``reference``, onnx's
+            reference implementation. The default is onnxruntime if the model has other operators and onnxruntime is
+            installed and takes the model; if it fails, the reference implementation takes over.
         threads : int, optional
-            How many threads a session of onnxruntime computes with, where there is one; by default it decides itself.
+            The number of threads of the onnxruntime session, if there is one; by default onnxruntime decides.
 
         Raises
         ------
         ModelError
-            If it is no ONNX model, or not a valid one.
+            If it is not a valid ONNX model.
         UnknownOperatorError
-            If there is no implementation of one of its operators.
+            If one of its operators has no implementation.
         ArgumentError
-            If there is no such device, engine or option, or less than one thread.
+            If there is no such device, engine or option, or ``threads`` is less than 1.
         DependencyError
-            If the engine is ``onnxruntime``, which is missing or too old.
+            If the engine is ``onnxruntime`` and it is missing or too old.
         ExecutionError
-            If the engine is ``onnxruntime``, which does not take the model.
+            If the engine is ``onnxruntime`` and it does not take the model.
         SpecError, AxisError, ElementTypeError
-            If a node breaks the promise of its operator's version, as far as the model alone gives it away.
+            If a node breaks a rule of its operator's version and the model alone shows it.
         MemoryLimitError
             If a tensor of known size would not fit into memory.
         OSError
@@ -247,7 +247,7 @@ class Backend(_OnnxBackend):
             except ExtremumError as error:
                 if engine is not None:
                     raise
-                # The reference implementation may do better, or says why not.
+                # The reference implementation may take the model, or say why it does not.
                 refusal = error.given
         _require_implemented(loaded.proto.graph, walk, refusal=refusal)
         whole = with_dense(loaded.whole)
@@ -273,10 +273,10 @@ class Backend(_OnnxBackend):
     def run_node(
         cls, node: onnx.NodeProto, inputs: Inputs, device: str = "CPU", outputs_info: object = None, **options: Any
     ) -> tuple[Any, ...]:
-        """Run one node on arrays in its order, or by name; see :meth:`prepare` and :meth:`PreparedModel.run`.
+        """Run one node on arrays, in input order or by name; see :meth:`prepare` and :meth:`PreparedModel.run`.
 
         The int ``opset_version`` is the version of the node's domain; by default the newest that onnx knows. The
-        outputs are inferred: ``outputs_info`` is here for the interface.
+        outputs are inferred; ``outputs_info`` is ignored and only completes onnx's interface.
 
         >>> import numpy as np
         >>> import onnx
@@ -307,7 +307,7 @@ supports_device = Backend.supports_device
 
 
 def _refuse(options: Mapping[str, Any], device: str = "CPU") -> None:
-    """Refuse options of onnx's interface that mean nothing here, and a device that is not the CPU."""
+    """Refuse options of onnx's interface that have no meaning here, and any device except the CPU."""
     for name in options:
         raise ArgumentError(f"there is no option {name!r} here")
     if not supports_device(device):
@@ -316,10 +316,10 @@ def _refuse(options: Mapping[str, Any], device: str = "CPU") -> None:
 
 def _tensor(name: str, given: Any, expected: TensorType, sizes: dict[str, tuple[int, str]]) -> NDArray[Any]:
     if is_table(given):
-        # Its columns are one array, where that changes no element.
+        # Join its columns into one array if that changes no element.
         with within(f"input {name!r}"):
             given = as_operand(given).whole(class_name(given))
-    # Text is a legitimate element type here, so an array is taken as it is.
+    # Text is a valid element type here, so an array is used unchanged.
     array: NDArray[Any] = given if isinstance(given, np.ndarray) else as_array(given)
     found = TensorType.of(array)
     context = {"given": f"{name}: {found}", "remedy": f"the model declares {expected}"}
@@ -348,11 +348,11 @@ def _tensor(name: str, given: Any, expected: TensorType, sizes: dict[str, tuple[
 def _require_implemented(
     graph: onnx.GraphProto, sites: Iterable[Site], *, others_too: bool = False, refusal: str | None = None
 ) -> None:
-    """Refuse what cannot run, whatever the inputs; ``others_too`` leaves other operators to onnxruntime."""
+    """Refuse a model that cannot run on any inputs; with ``others_too`` onnxruntime checks the other operators."""
     for each in nodes.graphs(graph):
         for value in each.input:
             _require_memory(value.name, declared_type(value.type))
-    # One look-up for each operator; the answers, which hold names of the model, are not kept.
+    # Look up each operator once; the cache ends with this call because it holds names of the model.
     require = cache(_require_implementation)
     for site in sites:
         node = site.node
@@ -377,10 +377,10 @@ def _require_memory(name: str, tensor: TensorType) -> None:
 
 
 def _require_valid(model: onnx.ModelProto) -> None:
-    """Refuse what onnx's checker refuses, but neither a graph without a name nor a value without type or rank."""
+    """Refuse what onnx's checker refuses, except a graph without a name and a value without a type or rank."""
     typed = skeleton(model)
     for value in (*typed.graph.input, *typed.graph.output):
-        # Runtimes take a value of open rank and infer outputs; the checker wants something there, and looks no further.
+        # Runtimes take a value of open rank and infer outputs; the checker only requires a type and a shape.
         if value.type.WhichOneof("value") is None:
             value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
         if value.type.HasField("tensor_type"):
@@ -392,29 +392,29 @@ def _require_valid(model: onnx.ModelProto) -> None:
         for _, graph in nodes.subgraphs(node):
             graph.name = graph.name or "graph"
     try:
-        # A function may import another version than its model: it is run with its own.
+        # A function may import another version than its model, and runs with its own.
         onnx.checker.check_model(typed, skip_opset_compatibility_check=True)
     except (onnx.checker.ValidationError, ValueError) as error:
         raise ModelError("the model is not valid", given=first_line(error)) from None
 
 
-# Who runs a graph: onnx's reference evaluator or a session of onnxruntime, with this package's operators in both. The
-# evaluator's own defaults come from the newest version of an operator, and it hands new operators to subgraphs but not
-# to functions; both are put right here. Where a session cannot go on, the evaluator runs the model, or says what is
-# wrong with it in the same words as without onnxruntime.
+# onnx's reference evaluator or a session of onnxruntime runs a graph, each with this package's operators. The evaluator
+# takes attribute defaults from the newest version of an operator, and passes new operators to subgraphs but not to
+# functions; the code below corrects both. If a session fails, the evaluator runs the model, or reports the error with
+# the same message as without onnxruntime.
 class _Operator(OpRun):
     op_schema = None  # so that the evaluator fills in no defaults: they depend on the model's opset
     place: str | None = None
-    # The types of the last inputs, the operation and the outputs of these: most calls come with the same types.
+    # The types of the last inputs, with their operation and outputs: most calls repeat the same types.
     _last: tuple[object, Operation, Sequence[Any]] | None = None
 
     def run(self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any) -> tuple[Any, ...]:
-        # The evaluator's own ``run`` would turn every TypeError, and ours about element types is one, into another.
-        # Some of its operators give a NumPy scalar for a tensor of rank 0.
+        # The evaluator's own ``run`` replaces every TypeError, and our ElementTypeError is a TypeError.
+        # Some of its operators return a NumPy scalar for a tensor of rank 0.
         inputs = tuple(np.asarray(x) if isinstance(x, np.generic) else x for x in inputs)
         try:
             plan, data = self._last, self._version.input.maximum
-            # All that a plan depends on: types, and the values of what stands for an attribute.
+            # A plan depends on the types, and on the values of inputs that stand for attributes.
             signature: list[Any] = [(x.dtype, x.shape) if isinstance(x, np.ndarray) else None for x in inputs]
             if len(inputs) > data:
                 signature += (x.tobytes() for x in inputs[data:] if isinstance(x, np.ndarray))
@@ -439,7 +439,7 @@ class _Operator(OpRun):
         return version
 
     def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> tuple[Operation, Sequence[Any]]:
-        """Return the operation, and the sizes and type of each output with what an error calls it."""
+        """Return the operation, and for each output its sizes, its type and its name in errors."""
         version = self._version
         names = nodes.operand_names(self.onnx_node, version)
         inputs = inputs[: len(names)]
@@ -453,7 +453,7 @@ class _Operator(OpRun):
         return lower.operation(version, values, inputs[0].ndim), types
 
 
-# The evaluator goes by the name of a class.
+# The evaluator finds an operator by the name of its class.
 _OPERATORS = [
     type(name, (_Operator,), {"__doc__": f"ONNX {name}, every version.", "__module__": __name__})
     for domain, name in sorted(OPERATORS)
@@ -484,7 +484,7 @@ class Executor(ReferenceEvaluator):
 
     def __init__(self, proto: onnx.GraphProto | onnx.FunctionProto, **options: Any) -> None:
         super().__init__(proto, **{**options, "new_ops": reference_ops()})
-        # The evaluator would ask every call for all attributes; what a call leaves out has a default or stays out.
+        # The evaluator would require all attributes in a call; an omitted attribute has a default or stays absent.
         self.attributes_ = []
         of_function = proto.attribute_proto if isinstance(proto, onnx.FunctionProto) else ()
         self._defaults = {each.name: nodes.value(each) for each in of_function}
@@ -496,7 +496,7 @@ class Executor(ReferenceEvaluator):
         return super()._load_impl(node, input_types)
 
     def locate(self, prefix: str) -> None:
-        """Tell every node its place, so that its errors can say it."""
+        """Tell every node its place, so that its errors can name the place."""
         for index, each in enumerate(self.rt_nodes_):
             place = nodes.with_name(nodes.path(prefix, index), each.onnx_node)
             if isinstance(each, _Operator):
@@ -507,22 +507,22 @@ class Executor(ReferenceEvaluator):
                 getattr(each, name).locate(nodes.path(prefix, index, name))
 
     def run(self, output_names: Any, feed_inputs: Any, attributes: Any = None, *options: Any, **named: Any) -> Any:
-        """Run, with the defaults of a function's attributes in place of those that the call leaves out."""
+        """Run, with a function's defaults for the attributes that the call omits."""
         return super().run(output_names, feed_inputs, {**self._defaults, **(attributes or {})}, *options, **named)
 
 
 def _require_implementation(domain: str, operator: str, version: int, refusal: str | None) -> None:
-    """Refuse an operator that the evaluator lacks, model-local functions aside; a refusal is that of onnxruntime."""
+    """Refuse an operator that the evaluator lacks; `refusal` is onnxruntime's. Not for model-local functions."""
     node = onnx.NodeProto(domain=domain, op_type=operator)
     try:
         Executor(onnx.GraphProto(), opsets={domain: version})._load_impl(node)
     except onnx.reference.op_run.RuntimeContextError:
-        # There is one, chosen by the types of the inputs.
+        # The operator exists; the types of the inputs choose its implementation.
         return
     except (NotImplementedError, RuntimeError, TypeError, ValueError):
-        # onnx takes a version of more than 32 bits for an argument of another type.
+        # TypeError: onnx reports a version of more than 32 bits as an argument of the wrong type.
         remedy = "give it as a model-local function"
-        # The domains of which onnxruntime has operators that onnx's reference implementation has not.
+        # In these domains, onnxruntime has operators that onnx's reference implementation lacks.
         if refusal is None and domain in ("", "ai.onnx.ml", "com.microsoft") and not _is_installed():
             remedy = f"{errors.needed('onnxruntime')}, which may have it, or {remedy}"
         reason = f"there is no implementation of {f'{domain}.{operator}' if domain else operator}"
@@ -530,11 +530,11 @@ def _require_implementation(domain: str, operator: str, version: int, refusal: s
 
 
 def _run_located(operator: OpRun, run: Callable[..., Any], place: str, /, *inputs: Any, **context: Any) -> Any:
-    """Run a node of another operator, and say of an error where the node is."""
+    """Run a node of another operator, and add the place of the node to an error."""
     try:
         return run(*inputs, **context)
     except Exception as error:
-        # The evaluator wraps what comes out of a computation or a subgraph.
+        # The evaluator wraps exceptions of a computation or a subgraph.
         cause: BaseException = error
         while cause.__cause__ is not None and not isinstance(cause, ExtremumError):
             cause = cause.__cause__
@@ -548,11 +548,11 @@ def _run_located(operator: OpRun, run: Callable[..., Any], place: str, /, *input
 
 
 def _open_executor(model: onnx.ModelProto) -> Executor:
-    """Return what runs a model without sparse initializers."""
+    """Return an executor for a model without sparse initializers."""
     for _, place, node in nodes.everywhere(model):
         count = max((each.i for each in node.attribute if each.name == "num_scan_inputs"), default=0)
         if node.op_type == "Scan" and count > len(node.input):
-            # The evaluator makes lists of that length before it looks at the inputs.
+            # The evaluator makes lists of that length before it checks the inputs.
             text = f"num_scan_inputs of Scan is {count}, and the node has {len(node.input)} inputs"
             raise ModelError(text, where=nodes.with_name(place, node), remedy="correct the attribute")
     functions = nodes.callees_first(model.functions)
@@ -569,14 +569,14 @@ def _open_executor(model: onnx.ModelProto) -> Executor:
 
 
 def _is_installed() -> bool:
-    """Return whether onnxruntime is there and new enough."""
+    """Return whether onnxruntime is installed and new enough."""
     with contextlib.suppress(errors.DependencyError):
         return bool(import_module("extremum.onnxruntime.library"))
     return False
 
 
 class Session:
-    """A session of a model whose weights are split off; the reference evaluator may take over where it fails."""
+    """An onnxruntime session of a model whose weights are split off; if it fails, the evaluator may take over."""
 
     def __init__(self, model: Model, sites: Sequence[Site], threads: int | None, *, falls_back: bool) -> None:
         from extremum.onnxruntime import convert_sites
@@ -591,7 +591,7 @@ class Session:
         try:
             self._session = open_session(converted.SerializeToString(), options)
         except Exception as error:
-            # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
+            # The model is too large, or has unsupported operators or types. The exceptions have no common class.
             given = f"{RELEASE}: {first_line(error)}"
             raise ExecutionError("onnxruntime does not take the model", given=given) from None
         self.output_names = [output.name for output in self._session.get_outputs()]
@@ -606,7 +606,7 @@ class Session:
                 for name, x in feeds.items()
             }
             results = self._session.run(output_names, native)
-            # Of two integer types of one width onnxruntime takes the one that NumPy does not call by its width.
+            # If NumPy has two integer types of one width, onnxruntime returns the one not named by its width.
             return [x.view(x.dtype.str) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x for x in results]
         except Exception as error:
             if self._executor is None and self._model is not None:
@@ -619,7 +619,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class BatchOutput:
-    """An output: which of the model's it is, its axis of the batch, its shape for a batch of any size, its type."""
+    """An output: its number in the model, its name, its batch axis, its shape for some batch size, its type."""
 
     number: int
     name: str
@@ -629,7 +629,7 @@ class BatchOutput:
 
 
 def batch_outputs(model: PreparedModel, x: Any, axis: int, sizes: Sequence[int], one: str | None) -> list[BatchOutput]:
-    """Run a model on a few zeros to learn what its outputs are like, or one, if `x` comes in batches of these sizes."""
+    """Run a model on zeros to learn shapes and types of its outputs, or of output `one`, for batches of `x`."""
     shape, dtype = x.shape, x.dtype
     inputs = [each for each in declared_inputs(model.loaded.proto) if not each.optional]
     if len(inputs) != 1:
@@ -652,7 +652,7 @@ def batch_outputs(model: PreparedModel, x: Any, axis: int, sizes: Sequence[int],
         try:
             runs.append(model.run({inputs[0].name: zeros}))
         except InputError as error:
-            # It says what the zeros are like, and the reader has given another array.
+            # The error describes the zeros, but the user passed another array.
             given = f"{inputs[0].name}: {dtype.name}[{', '.join(map(str, shape))}]"
             raise InputError(error.reason, where=error.where, given=given, remedy=error.remedy) from None
     every = enumerate(zip(names, zip(*runs, strict=True), strict=True))
@@ -666,13 +666,13 @@ def _grown(number: int, name: str, axis: int, sizes: list[int], found: tuple[NDA
     shapes = [np.shape(each) for each in found]
     axes = [each for each, lengths in enumerate(zip(*shapes, strict=False)) if list(lengths) == sizes]
     if not sizes[1:]:
-        # Of a batch of one size it is not known what else has that size.
+        # With only one batch size, other axes may have the same size by chance.
         axes = [axis] if axis in axes else []
     if len(axes) != 1 or len({len(shape) for shape in shapes}) > 1:
         reason = f"run: output {name!r} has no axis for the entries of the batch"
         given = " and ".join(f"{list(shape)} for {size}" for shape, size in zip(shapes, sizes, strict=True))
         remedy = "name an output that has one entry for each of the batch, or pass a model that has no others"
         raise ArgumentError(reason, given=given, remedy=remedy)
-    # How long the text of other entries is, these do not say.
+    # The zeros do not show how long the text of other entries is.
     dtype = np.dtype(object) if found[0].dtype.kind in "SUT" else found[0].dtype
     return BatchOutput(number, name, axes[0], shapes[0], dtype)

@@ -1,7 +1,7 @@
-"""What the native module calls: each function by a name, found when it is first needed.
+"""The functions that the native module calls, each found by its name when it is first needed.
 
-The package imports this file first of all. A module that is not loaded yet is loaded while a
-fork waits, as in :mod:`extremum.loading`.
+The package imports this file first. A module that is not loaded yet is loaded while forks wait, as in
+:mod:`extremum.loading`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LOADED = {each.__name__: each for each in (*_CLASSES, unknown_keyword, numpy_ta
 
 
 def find(name: str) -> Any:
-    """Return what the native module calls by this name."""
+    """Return the function or class that the native module calls by this name."""
     if name in _LOADED:
         return _LOADED[name]
     with LOCK:
@@ -49,6 +49,6 @@ def find(name: str) -> Any:
 
 _asked = _native.register(find)
 if _asked is not None:
-    # It would otherwise be passed over in silence.
+    # The wrong value would otherwise be ignored silently.
     _wrong = f'EXTREMUM_NUM_THREADS="{_asked}" is not a number of threads: using {_native.get_num_threads()}'
     warnings.warn(f"{_wrong}; set it to an integer of at least 1", RuntimeWarning, stacklevel=1)

@@ -32,23 +32,23 @@ _TEXT = """Index of the {superlative} element of a cubed array over any set of a
     Parameters
     ----------
     x : cubed.Array
-        Of any chunks.
+        Any chunks.
     axis, keepdims, select_last_index, dtype, nan_policy, default
         As for :func:`extremum.{name}`.
     where, out : None
-        A mask, or an array to write to, is refused.
+        A mask or an array to write to is an error.
 
     Returns
     -------
     cubed.Array
-        In the chunks of the axes that stay.
+        In the chunks of the remaining axes.
 
     Raises
     ------
     ArgumentError, AxisError, ElementTypeError
-        As :func:`extremum.{name}`.
+        As in :func:`extremum.{name}`.
     ArgumentTypeError
-        `x` is no array of cubed's.
+        `x` is not an array of cubed.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def _arg(function: str, superlative: str, example: str) -> _Arg:
         if not isinstance(x, cubed.Array):
             raise ArgumentTypeError(f"{function}: {type(x).__qualname__} is no array of cubed's")
         keepdims, index = flag(function, "keepdims", keepdims), index_type(function, dtype)
-        # cubed takes the reduced axes away itself.
+        # cubed removes the reduced axes itself.
         call = Reduction(function, ENDS[function], axis, True, **options)
         pieces = Pieces.plan(call, x.shape, np.dtype(x.dtype), values=False, index=index, default=default)
         fields = [("i", pieces.part_index), ("v", x.dtype)]

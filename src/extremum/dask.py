@@ -2,8 +2,8 @@
 
 A reduction is a tree of tasks, an elementwise function one task for each chunk, and a model one session in each
 process. Errors that need no elements are raised at once: chunks of unknown size along a reduced axis, masks that do not
-fit, arrays of other libraries. Only masks are rechunked. :mod:`extremum.partials` does the work of a reduction's tasks,
-and the order in which they run does not change the result.
+fit, arrays of other libraries. Only masks are rechunked, and axes of length 1. :mod:`extremum.partials` does the work
+of a reduction's tasks, and the order in which they run does not change the result.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ __dir__ = __all__.copy
 
 _TEXT = """{what} of a Dask array; the result is lazy.
 
-    The signature is that of :func:`extremum.{name}`, and so is the answer, in every bit.{note}
+    The signature and every bit of the answer are those of :func:`extremum.{name}`.{note}
 
     Parameters
     ----------
     x : dask.array.Array
-        Of any chunks, also uneven and empty ones. Their sizes along the reduced axes are known.
+        Any chunks, also uneven and empty ones; their sizes along the reduced axes have to be known.
     {options}
         As for :func:`extremum.{name}`.{mask}
     split_every : int, optional
-        How many parts one task merges: 16, or what Dask's setting of that name says. The answer does not depend on it.
+        How many parts one task merges; by default Dask's setting of that name, or 16. It does not change the answer.
 
     Returns
     -------
@@ -70,10 +70,10 @@ _TEXT = """{what} of a Dask array; the result is lazy.
     Raises
     ------
     AxisError, ElementTypeError
-        At once, as :func:`extremum.{name}`.
+        At once, as in :func:`extremum.{name}`.
     ArgumentError
-        At once where chunks along a reduced axis are of unknown size, `x` is no Dask array, or an option has no such
-        value; what the elements decide, such as a slice that has none, when it is computed.
+        At once if chunks along a reduced axis have unknown sizes, or (ArgumentTypeError) `x` is not a Dask array; when
+        the result is computed, if the elements decide, such as a slice in which no element takes part.
 
     Examples
     --------
@@ -88,13 +88,13 @@ _ELEMENTWISE_TEXT = """Elementwise {superlative} of Dask arrays, NumPy's and num
     Parameters
     ----------
     *arrays : dask.array.Array, array_like or number
-        At least one of Dask's. They are broadcast, and cut where any of them is.
+        At least one is Dask's. They are broadcast, and cut wherever one of them has a chunk boundary.
     out : None
-        A lazy result is written to no array: pass it to ``dask.array.store``.
+        A lazy result cannot be written to an array: pass it to ``dask.array.store``.
     nan_policy : str, default "propagate"
         As for :func:`extremum.{name}`.
     where : array_like of bool, optional
-        Positions that are compared, Dask's or NumPy's. Elsewhere the result has the elements of the first operand.
+        The positions to compare, Dask's or NumPy's. Elsewhere the result has the elements of the first operand.
 
     Returns
     -------
@@ -104,10 +104,10 @@ _ELEMENTWISE_TEXT = """Elementwise {superlative} of Dask arrays, NumPy's and num
     Raises
     ------
     ArgumentError, ElementTypeError
-        At once, as :func:`extremum.{name}`, and where chunks of unknown size meet known ones, or others in number; NaN
-        under ``raise`` when it is computed.
+        At once, as in :func:`extremum.{name}`, and if chunks of unknown size meet chunks of known size or a different
+        number of chunks. When the result is computed, for NaN under ``raise``.
     ArgumentTypeError
-        There are arrays of another library, or none of Dask's.
+        An array is of another library, or no operand is Dask's.
 
     Examples
     --------
@@ -117,9 +117,9 @@ _ELEMENTWISE_TEXT = """Elementwise {superlative} of Dask arrays, NumPy's and num
     {example}
     """
 
-_MASK = """ A mask may be Dask's too; it is cut as `x` is.
+_MASK = """ A mask may be Dask's too; it gets the chunks of `x`.
     out : None
-        A lazy result is written to no array: pass it to ``dask.array.store``."""
+        A lazy result cannot be written to an array: pass it to ``dask.array.store``."""
 _OPTIONS = "axis, keepdims, select_last_index, nan_policy, where, default"
 
 
@@ -159,7 +159,7 @@ class _Values(Protocol[One, Both]):
 
 
 def _plan(call: Reduction, x: Any, out: Any, values: bool, index: Index, default: Any) -> tuple[Pieces, Any]:
-    """Return a call about a Dask array, and its mask in the chunks of the array."""
+    """Return a call on a Dask array, and the mask in the chunks of the array."""
     _require_chunked(call.function, x, out)
     dtype = _element_type(call.function, x)
     where = None if call.where is None else _align_mask(call.function, call.where, x)
@@ -239,8 +239,8 @@ minmax: _Values[MinMax[Array], MinMaxIndices[Array, Array]] = _reduction(
         "axis, nan_policy, where",
         note="""
 
-    Where an axis has several chunks there are two passes: the first finds the indices, the second writes the ones and
-    reads no element. Each chunk is read once, and not kept until its index is known.""",
+    If an axis has several chunks, there are two passes: the first finds the indices, the second writes the ones and
+    reads no element. Each chunk is read once and does not stay in memory until its index is known.""",
     ),
 )
 def hardmax(
@@ -256,7 +256,7 @@ def hardmax(
     call = Reduction("hardmax", (True,), axis, keepdims=True, **options)
     pieces, mask = _plan(call, x, out, False, np.dtype(np.int64), -1)
     dtype = np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("=")
-    # An error about NaN names a slice, which only the other way knows in the whole.
+    # An error about NaN names a slice of the whole result, which only the two passes below know.
     if pieces.call.nan_policy != "raise" and all(x.numblocks[axis] == 1 for axis in pieces.axes):
         kernel = partial(_whole, pieces.axes, pieces.call.nan_policy, _unknown("hardmax", [x, mask], x.ndim))
         return _blockwise(kernel, x, mask, dtype)
@@ -281,8 +281,8 @@ def hardmax(
         "ValuesIndices of two dask.array.Array, in one chunk along the axis",
         note="""
 
-    The best comes first, whatever `sorted` says. A slice of a chunk sends its k best, or all of its elements where
-    there are fewer.""",
+    The best comes first, whatever `sorted` says. A slice of a chunk sends its k best elements, or all if there are
+    fewer.""",
         mask="",
     ),
 )
@@ -317,7 +317,7 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
         operands = [_operand(name, x) for x in arrays]
         probes = (np.ones((1,) * x.ndim, _element_type(name, x)) if hasattr(x, "ndim") else x for x in operands)
         dtype = np.asarray(elementwise.extremum(name, tuple(probes), None, "propagate")).dtype
-        # A mask is one operand more for all that has to do with shapes and chunks.
+        # For shapes and chunks, a mask is one more operand.
         operands.append(None if where is None else _mask(name, where))
         shapes = [_probe_shape(x) for x in operands if hasattr(x, "ndim")]
         kernel = partial(_compare, name, nan_policy, _unknown(name, operands, builtins.max(map(len, shapes))))
@@ -334,22 +334,22 @@ minimum = _elementwise("minimum", "smallest", "array([0, 1, 2, 2])")
 
 
 # How many processors a task of a scheduler uses: one, because the scheduler keeps the others busy. For the kernels the
-# number is a setting of the process, so it is set while any task runs and put back after the last one. What runs
-# beside, such as a call of the caller's own, computes the same then, on one processor too.
+# number is a setting of the process, so it is set while any task runs and restored after the last task. Other calls at
+# that time, such as the caller's own, compute the same result, on one processor too.
 _lock = threading.Lock()
 _running = 0
 _before = 1
 
 
 def _most() -> int | None:
-    """Return how many processors the task that asks may use; None, for all, in the caller's own thread."""
+    """Return how many processors the current task may use; None, for all, in the caller's own thread."""
     is_own = threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
     return None if is_own else 1
 
 
 @contextlib.contextmanager
 def share() -> Iterator[None]:
-    """Use this task's share of the processors: all of them where no scheduler runs others beside it."""
+    """Use this task's share of the processors: all of them if no scheduler runs other tasks."""
     global _running, _before
     if _most() is None:
         yield
@@ -364,7 +364,7 @@ def share() -> Iterator[None]:
     finally:
         with _lock:
             _running -= 1
-            # What the caller has set in the meantime stays.
+            # Keep what the caller has set in the meantime.
             if not _running and _native.get_num_threads() == 1:
                 _native.set_num_threads(_before)
 
@@ -383,7 +383,7 @@ def _unknown_axes(x: Any) -> tuple[int, ...]:
 
 
 def _require_known(function: str, x: Any, axes: Iterable[int] | None = None) -> None:
-    """Refuse chunks of unknown size along some axes, or any: an index counts from where its chunk starts."""
+    """Refuse chunks of unknown size along some axes, or along any: an index counts from the start of its chunk."""
     for axis in _unknown_axes(x):
         if axes is None or axis in axes:
             reason = f"{function}: the sizes of the chunks along axis {axis} are not known"
@@ -402,7 +402,7 @@ def _element_type(function: str, x: Any) -> np.dtype[Any]:
 
 
 def _align_mask(function: str, where: Any, x: Any) -> Any:
-    """Return a mask along each axis in the chunks of the array that it is for, or in one of length 1."""
+    """Return a mask that has the chunks of its array along each axis, or one chunk of length 1."""
     if not isinstance(where, da.Array):
         where = da.asarray(reductions.as_mask(function, where))
     unknown = _unknown(function, [x, where], x.ndim)
@@ -425,14 +425,14 @@ def _require_equal(function: str, unknown: dict[int, list[int]], blocks: Sequenc
 
 
 _WIDTH = 16
-"""How many parts a task merges, if nobody says otherwise: Dask's own number for indices."""
+"""How many parts a task merges by default: Dask's own number for indices."""
 
 _META = np.empty(0)
-"""Results are NumPy's arrays; Dask gives it their rank and type."""
+"""Says that results are NumPy's arrays; Dask adapts its rank and type."""
 
 
 def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tuple[Any, ...]:
-    """Return the results of a reduction as arrays that are yet to be computed."""
+    """Return the results of a reduction as lazy arrays."""
     function = pieces.call.function
     width = split_every if split_every is not None else config.get("split_every", None) or _WIDTH
     if not isinstance(width, int) or width < 2:
@@ -441,10 +441,10 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     rank = 0 if is_flat else len(pieces.result_axes)
     kernel = partial(_part, pieces, _unknown(function, [x, where], x.ndim))
     parts = _blockwise(kernel, x, where, x.dtype)
-    # (The part of one chunk is merged with no other.)
+    # In the step `chunk`, the merge gets only one part.
     steps = dict.fromkeys(("chunk", "combine"), partial(_merge, pieces)) | {"aggregate": partial(_finish, pieces)}
     kept = {"axis": pieces.axes, "keepdims": pieces.call.keepdims and not is_flat, "output_size": pieces.length}
-    # (The type of parts. In Dask 2025.1 it has to have a sum, which times have not.)
+    # The dtype is that of parts. In Dask 2025.1 it has to support a sum, which times do not.
     about = {"name": f"extremum-{function}", "dtype": object, "meta": np.empty((0,) * rank, types[0])}
     found = da.reduction(parts, **steps, **kept, **about, split_every=width, concatenate=False)
     if not types[1:]:
@@ -454,7 +454,7 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
 
 
 def _blockwise(kernel: Any, x: Any, where: Any, dtype: np.dtype[Any]) -> Any:
-    """Return what a function makes of the number, the slices and the elements of each chunk, and of its mask."""
+    """Apply a function to the number, the slices and the elements of each chunk, and to its mask."""
     axes = tuple(range(x.ndim))
     place = (ArrayBlockIdDep(x.chunks), axes, ArraySliceDep(x.chunks), axes)
     mask = () if where is None else (where, axes[x.ndim - where.ndim :])
@@ -463,7 +463,7 @@ def _blockwise(kernel: Any, x: Any, where: Any, dtype: np.dtype[Any]) -> Any:
 
 
 Sent = tuple[tuple[int, ...], tuple[float, ...], Part]
-"""A part as it travels: the number and the start, NaN where unknown, of the first chunk that it is of."""
+"""A part as it travels: with the number and the start (NaN if unknown) of its first chunk."""
 
 
 def _part(
@@ -496,13 +496,13 @@ def _finish(pieces: Pieces, several: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _pick(several: Any, number: int, axes: tuple[int, ...], new: dict[int, int], dtype: np.dtype[Any]) -> Any:
-    """Return one result of tasks that have several, with which of its axes are theirs and the lengths of the others."""
+    """Return one result of tasks with several: `axes` are its axes in the tasks, `new` the lengths of the others."""
     options = {"new_axes": new, "token": "extremum-result", "dtype": dtype, "meta": _META}
     return da.blockwise(operator.itemgetter(number), range(len(axes) + len(new)), several, axes, **options)
 
 
 def _ones(axes: tuple[int, ...], whole: Any, dtype: np.dtype[Any], place: tuple[slice, ...], indices: Any) -> Any:
-    # The other lengths are those of the indices: their sizes may be unknown before.
+    # The other lengths come from the indices: before the computation they may be unknown.
     lengths = {axis: place[axis].stop - place[axis].start for axis in axes}
     shape = tuple(lengths.get(axis, length) for axis, length in enumerate(indices.shape))
     return reductions.ones(indices, axes, whole, tuple(each.start for each in place), shape, dtype)
@@ -520,7 +520,7 @@ def _operand(function: str, x: Any) -> Any:
     if isinstance(x, bool | int | float):
         return x
     if isinstance(x, da.Array):
-        # Dask takes each chunk of such an axis for one to be repeated, also one without elements.
+        # Dask would repeat each chunk of such an axis, even a chunk without elements.
         return x.rechunk({axis: 1 for axis, sizes in enumerate(x.chunks) if sum(sizes) == 1 and len(sizes) > 1})
     with within(function):
         operand = as_operand(x)
@@ -536,7 +536,7 @@ def _mask(function: str, where: Any) -> Any:
 
 
 def _unknown(function: str, arrays: Sequence[Any], rank: int) -> dict[int, list[int]]:
-    """Return the axes of unknown length, and the operands that have it; refuse operands that cannot be matched."""
+    """Return each axis of unknown length with the operands that share it; refuse operands that cannot be matched."""
     found: dict[int, list[int]] = {}
     known = {at: x for at, x in enumerate(arrays) if hasattr(x, "ndim")}
     for axis in range(rank):
@@ -564,29 +564,29 @@ def run(
     Parameters
     ----------
     model : onnx.ModelProto, bytes, str or path-like
-        A model with one input. It travels with the graph; one above 2 GB stays in its file, which every process has to
-        see then.
+        A model with one input. It travels with the graph. A model above 2 GB stays in its file, which every process
+        has to see.
     array : dask.array.Array
         The input, in chunks along `axis` and along no other axis.
     axis : int, default 0
-        The axis of the input that the entries of a batch lie along. They must not depend on each other.
+        The axis of the input along which the entries of a batch lie. Entries must not depend on each other.
     output : str, optional
-        The one output that is wanted; by default all are.
+        The name of the only output to return; by default all outputs.
 
     Returns
     -------
     dask.array.Array or tuple of dask.array.Array
-        The outputs, in the chunks of the input: one array where there is one output, or one is wanted.
+        The outputs, in the chunks of the input: one array if the model has one output or `output` names one.
 
     Raises
     ------
     ArgumentError
-        Chunks are of unknown size along another axis, lie along another axis or are not of the batch that the model
-        declares, or an output has no axis that grows with the batch, or there is none of that name.
+        Chunks have unknown sizes along another axis, lie along another axis or differ from the batch that the model
+        declares, or an output has no axis that grows with the batch, or no output has the name `output`.
     AxisError
         The axis is out of range.
     ModelError
-        It is no ONNX model, or has several inputs.
+        `model` is not an ONNX model, or has several inputs.
     InputError
         The array does not fit the model's input.
 
@@ -615,7 +615,7 @@ def run(
     prepared = prepare(model, threads=_most())
     content = as_it_travels(model, prepared)
     found = batch_outputs(prepared, array, axis, array.chunks[axis], output)
-    # One node for all chunks: a process is sent the model once.
+    # One node for all chunks: each process gets the model once.
     node = delayed(content, name=f"extremum-model-{tokenize(content)}", traverse=False)
     options = {"token": "extremum-run", "dtype": array.dtype, "meta": _META}
     several = da.blockwise(_run, (axis,), node, None, array, range(array.ndim), **options)
@@ -627,11 +627,11 @@ def run(
 
 
 def as_it_travels(model: Any, prepared: PreparedModel) -> bytes | str:
-    """Return what a model is, or the file it is in."""
+    """Return a model as bytes, or the name of its file."""
     try:
         return prepared.model.SerializeToString()
     except ValueError:
-        # More than protobuf writes into one message.
+        # The model is larger than protobuf writes into one message.
         if not isinstance(model, str | os.PathLike):
             raise ModelError("run: the model has more than 2 GB", remedy="pass the name of its file") from None
         return os.path.abspath(model)  # noqa: PTH100 - Path.absolute keeps what `..` stands for
@@ -648,12 +648,12 @@ def _session(model: bytes | str, threads: int | None) -> PreparedModel:
 
 
 def _run(model: bytes | str, block: Any) -> tuple[Any, ...]:
-    # A list of one for each axis of one chunk.
+    # Dask nests the chunk in a list of one item for each of its axes.
     while isinstance(block, list):
         (block,) = block
     with _loading:
         session = _session(model, _most())
     with share():
-        # Text is of objects, whoever ran the model: chunks of fixed width would differ in their types.
+        # Text becomes objects, whichever library ran the model: text of fixed width would differ in type by chunk.
         found = session.run([block])
         return tuple(x.astype(object) if isinstance(x, np.ndarray) and x.dtype.kind in "SUT" else x for x in found)

@@ -1,9 +1,9 @@
 """DirectML's operators that select the largest or smallest element, exact and on any machine.
 
 Descriptions mirror the structures of directml.h: values, fields and order. ``create_operator`` checks one at a feature
-level: the version in force takes each tensor, and the tensors go together. The operator runs on arrays or raw buffers
-without a copy. It takes an array as memory: its element type and length count, its shape does not. ``lower`` translates
-ONNX models to the operators that onnxruntime's DirectML provider runs for them; it alone needs the onnx package.
+level: each tensor against the version in force, and the tensors against each other. The operator runs on arrays or raw
+buffers without a copy. It treats an array as memory: element type and length matter, the shape does not. ``lower``
+translates ONNX models to the operators that onnxruntime's DirectML provider runs for them; only it needs onnx.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ += ["LoweredModel", "LoweredNode", "Step", "lower"]
 __dir__ = __all__.copy
 
 LARGEST = 2**32 - 1
-"""The largest size or stride, and the most elements of a tensor."""
+"""The largest size or stride, and the largest number of elements of a tensor."""
 Member = TypeVar("Member", bound="_Enumeration")
 
 
@@ -78,7 +78,7 @@ class TensorDataType(_Enumeration, IntEnum):
 
     @property
     def element_type(self) -> ElementType:
-        """The row of :mod:`extremum.tensors`."""
+        """The element type in :mod:`extremum.tensors`."""
         return element_of(self.name.lower())
 
 
@@ -160,7 +160,7 @@ def feature_level_of(given: object) -> FeatureLevel:
 
 def _member(enumeration: type[Member], where: str, value: object) -> Member:
     try:
-        # To call IntFlag makes a member of any integer.
+        # Calling IntFlag would make a member of any integer.
         return next(member for member in enumeration.__members__.values() if member == value)
     except (StopIteration, ValueError):
         error = ElementTypeError if enumeration is TensorDataType else SpecError
@@ -220,8 +220,8 @@ class TensorDesc:
         The step in elements along each dimension. 0 broadcasts; a larger stride leaves padding; any order of
         dimensions is possible. The default is a packed tensor.
     total_tensor_size_in_bytes : int, optional
-        The least size of a buffer. The default and the minimum are the bytes from the first element to the last,
-        rounded up to a multiple of 4.
+        The size that a buffer must have at least. The default, which is also the minimum, is the number of bytes from
+        the first element to the last, rounded up to a multiple of 4.
     guaranteed_base_offset_alignment : int, optional
         0, or a power of two not smaller than an element. It does not affect results.
     flags : TensorFlags, optional
@@ -302,7 +302,7 @@ class TensorDesc:
 
     @property
     def element_strides(self) -> tuple[int, ...]:
-        """The strides in elements, also of a packed tensor."""
+        """The strides in elements, also for a packed tensor."""
         return packed_strides(self.sizes) if self.strides is None else self.strides
 
     @cached_property
@@ -312,13 +312,13 @@ class TensorDesc:
 
     @cached_property
     def extent(self) -> int:
-        """Elements of memory from the first element of the tensor to the last, padding included."""
+        """The number of elements in memory from the first of the tensor to the last, including padding."""
         return 1 + sum((size - 1) * stride for size, stride in zip(self.sizes, self.element_strides, strict=True))
 
     @property
     def overlapping(self) -> bool:
         """Whether two elements may share memory."""
-        # They do not if each dimension steps over all that the dimensions of smaller stride span.
+        # They do not if each stride exceeds the span of all dimensions with smaller strides.
         span = 0
         for stride, size in sorted(zip(self.element_strides, self.sizes, strict=True)):
             if size > 1:
@@ -339,7 +339,7 @@ _READERS: Mapping[str, Callable[[str, Any], object]] = {
     "axis": _integer,
     "k": _integer,
 }
-"""What checks a field of a structure; all others are tensors."""
+"""The functions that check the fields of a structure; all other fields are tensors."""
 
 
 @dataclass(frozen=True)
@@ -406,8 +406,8 @@ class ArgMaxOperatorDesc(_ArgOperatorDesc):
     """DML_ARGMAX_OPERATOR_DESC: the row-major index of the largest element within any set of axes.
 
     The output tensor is of INT64, INT32, UINT64 or UINT32, with the sizes of the input tensor and 1 at the axes. The
-    axes, a sequence of int, are at least one, in any order. The axis direction is the tie rule: the first of equal
-    elements (INCREASING, the default) or the last.
+    axes are a sequence of at least one int, in any order. The axis direction is the tie rule: the first of equal
+    elements wins (INCREASING, the default) or the last.
 
     >>> from extremum import directml as dml
     >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 3))
@@ -436,8 +436,8 @@ class ArgMinOperatorDesc(_ArgOperatorDesc):
 class ReduceOperatorDesc(OperatorDesc):
     """DML_REDUCE_OPERATOR_DESC: the largest or smallest element within any set of axes, or its index.
 
-    The output tensor has the sizes of the input tensor with 1 at the axes, and its type; an index has an integer type.
-    The axes, a sequence of int, are at least one, in any order.
+    The output tensor has the type of the input tensor (an index has an integer type), and its sizes with 1 at the axes.
+    The axes are a sequence of at least one int, in any order.
 
     >>> from extremum import directml as dml
     >>> scores = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(2, 3))
@@ -469,7 +469,7 @@ class _ElementWiseOperatorDesc(OperatorDesc):
 class ElementWiseMaxOperatorDesc(_ElementWiseOperatorDesc):
     """DML_ELEMENT_WISE_MAX_OPERATOR_DESC: the elementwise maximum of two tensors.
 
-    All three have one type and the same sizes: strides of 0 broadcast. The output may use the memory of an input.
+    All three have the same type and sizes; strides of 0 broadcast. The output may use the memory of an input.
 
     >>> from extremum import directml as dml
     >>> row = dml.TensorDesc(dml.TensorDataType.INT32, sizes=(2, 3), strides=(0, 1))
@@ -497,7 +497,7 @@ class ElementWiseMinOperatorDesc(_ElementWiseOperatorDesc):
 class ActivationHardmaxOperatorDesc(OperatorDesc):
     """DML_ACTIVATION_HARDMAX_OPERATOR_DESC: 1 at the first largest element of each row, 0 elsewhere.
 
-    Both tensors have one type and the same sizes, which are 1 before the last two.
+    Both tensors have the same type and sizes. All sizes before the last two are 1.
 
     >>> from extremum import directml as dml
     >>> rows = dml.TensorDesc(dml.TensorDataType.FLOAT16, sizes=(1, 1, 8, 10))
@@ -514,7 +514,7 @@ class ActivationHardmaxOperatorDesc(OperatorDesc):
 class ActivationHardmax1OperatorDesc(ActivationHardmaxOperatorDesc):
     """DML_ACTIVATION_HARDMAX1_OPERATOR_DESC: 1 at the first largest element within any set of axes, 0 elsewhere.
 
-    Both tensors have one type and the same sizes. The axes, a sequence of int, are at least one, in any order.
+    Both tensors have the same type and sizes. The axes are a sequence of at least one int, in any order.
 
     >>> from extremum import directml as dml
     >>> cube = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(2, 2, 2))
@@ -530,8 +530,8 @@ class ActivationHardmax1OperatorDesc(ActivationHardmaxOperatorDesc):
 class TopKOperatorDesc(OperatorDesc):
     """DML_TOP_K_OPERATOR_DESC: the largest elements along one axis, the largest first, and their indices.
 
-    The value tensor has the type of the input tensor, and its sizes with `k` at the axis. The index tensor has these
-    sizes, and is of UINT64 or UINT32; of equal elements the first index comes first. The int `k` is at least 1 and at
+    The value tensor has the type of the input tensor, and its sizes with `k` at the axis. The index tensor has the
+    same sizes, and is of UINT64 or UINT32. The first of equal elements comes first. The int `k` is at least 1 and at
     most the size of the axis.
 
     >>> from extremum import directml as dml
@@ -554,7 +554,7 @@ class TopK1OperatorDesc(TopKOperatorDesc):
     """DML_TOP_K1_OPERATOR_DESC: the largest or smallest elements along one axis, and their indices.
 
     Its other fields are those of TopKOperatorDesc. The axis direction is the order of the elements: INCREASING gives
-    the smallest, from the smallest on, DECREASING the largest, from the largest on.
+    the smallest in ascending order, DECREASING the largest in descending order.
 
     >>> from extremum import directml as dml
     >>> row = dml.TensorDesc(dml.TensorDataType.INT8, sizes=(4,))
@@ -568,7 +568,7 @@ class TopK1OperatorDesc(TopKOperatorDesc):
 
 
 def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
-    """Return the core operation that a description means at a feature level."""
+    """Return the core operation of a description that a feature level takes."""
     if not (isinstance(desc, OperatorDesc) and hasattr(desc, "operator")):
         reason = f"{type(desc).__name__} is no operator description"
         raise errors.ArgumentTypeError(reason, remedy="make one of them, such as ArgMaxOperatorDesc")
@@ -620,7 +620,7 @@ def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
         raise SpecError(f"{field} has sizes {list(output.sizes)}, but the result has {list(sizes)}", remedy=remedy)
     if output.overlapping:
         reason = f"elements of {field} share memory: its strides are {list(output.element_strides)}"
-        remedy = "each dimension has to step over all that the dimensions of smaller stride span"
+        remedy = "the stride of each dimension must exceed the span of all dimensions with smaller strides"
         raise SpecError(reason, remedy=remedy)
     if type(desc) is ActivationHardmaxOperatorDesc and any(size > 1 for size in sizes[:-2]):
         reason = f"{desc.operator} takes tensors whose sizes before the last two are 1, not {list(sizes)}"
@@ -629,7 +629,7 @@ def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
 
 
 def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
-    """Return the lowest feature level for which a call raises nothing, or raise what it raises for the highest."""
+    """Return the lowest feature level for which a call raises nothing, or raise the error of the highest level."""
     *lower_levels, highest = FeatureLevel
     for level in lower_levels:
         with contextlib.suppress(ExtremumError):
@@ -640,7 +640,7 @@ def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
 
 
 def feature_level_required(desc: OperatorDesc) -> FeatureLevel:
-    """Return the lowest feature level that takes a description; every later one takes it too.
+    """Return the lowest feature level that takes a description; every higher level takes it too.
 
     If none does, it raises what :func:`extremum.directml.create_operator` raises at the highest level. Source: the
     tensor support tables of the operators' documents.
@@ -656,7 +656,7 @@ def feature_level_required(desc: OperatorDesc) -> FeatureLevel:
 
 def _view(field: str, desc: TensorDesc, buffer: Any) -> NDArray[Any]:
     """Return the tensor in a buffer."""
-    # `isinstance` believes an object that returns the class of an array as its `__class__`.
+    # `isinstance` would accept an object whose `__class__` claims to be an array's class.
     is_array = issubclass(type(buffer), np.ndarray)
     try:
         view = _of_array(field, desc, buffer) if is_array else _of_bytes(field, desc, buffer)
@@ -694,7 +694,7 @@ def _of_bytes(field: str, desc: TensorDesc, buffer: Any) -> NDArray[Any]:
     except TypeError:
         raise ElementTypeError(f"{field} is neither a NumPy array nor a buffer of bytes") from None
     except (ValueError, BufferError) as error:
-        # A closed file mapping, a released view.
+        # For example, a closed file mapping or a released view.
         raise InputError(f"the bytes of {field} cannot be read: {error}") from None
     if not memory.c_contiguous:
         raise InputError(f"the bytes of {field} are not contiguous")
@@ -706,7 +706,7 @@ def _of_bytes(field: str, desc: TensorDesc, buffer: Any) -> NDArray[Any]:
 
 
 class Operator:
-    """The operator of a description that a feature level takes; :func:`create_operator` makes them.
+    """The operator of a description, checked at a feature level; :func:`create_operator` makes it.
 
     >>> from extremum import directml as dml
     >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 3))
@@ -739,10 +739,10 @@ class Operator:
         Raises
         ------
         InputError
-            If there are too few or too many buffers; if a buffer is too short, not contiguous, or read-only and
-            written; if an output shares memory with an input or with another output.
+            If there are too few or too many buffers; if a buffer is too short, not contiguous, or read-only but
+            an output; if an output shares memory with an input or with another output.
         ElementTypeError
-            If an array holds another element type than described.
+            If the element type of an array is not the described one.
 
         Examples
         --------
@@ -796,18 +796,18 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
     desc : OperatorDesc
         One of the structures, such as :class:`extremum.directml.ArgMaxOperatorDesc`.
     feature_level : FeatureLevel, int or str
-        The level that has to take it, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by default.
+        The level that must take it, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by default.
 
     Raises
     ------
     SpecError
-        If the feature level lacks the operator or the dimension count, or the tensors do not go together.
+        If the feature level lacks the operator or the dimension count, or the tensors do not match each other.
     ElementTypeError
-        If the feature level lacks the element type, or the tensors differ in theirs.
+        If the feature level lacks the element type, or the element types of the tensors do not match.
     AxisError
         If an axis lies outside the tensor or is listed twice.
     ArgumentError, ArgumentTypeError
-        If there is no such feature level, or `desc` is no description.
+        If there is no such feature level, or `desc` is not a description.
 
     Notes
     -----
@@ -834,7 +834,7 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
 class Step:
     """One operator, the lowest feature level that takes it, and the names of the model's tensors it is dispatched on.
 
-    There is one name for each tensor, in the order of the structure. An output among the inputs is written in place.
+    Each tensor has one name, in the order of the structure. If an output is also an input, it is written in place.
 
     >>> import onnx
     >>> from extremum import directml as dml
@@ -857,9 +857,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class LoweredNode:
-    """A node of the model, by its place and version, and the steps that compute it, one after the other.
+    """A node of the model, by its place and version, and the steps that compute it, in order.
 
-    There is at least one step; all write the same tensors.
+    A node has at least one step, and all its steps write the same tensors.
 
     >>> import onnx
     >>> from extremum import directml as dml
@@ -878,8 +878,8 @@ class LoweredNode:
 class LoweredModel:
     """The nodes of a model that pick the largest or smallest, as DirectML's operators at a feature level.
 
-    The nodes stand in the model's order. ``refusals`` has one error for each node that cannot go: what stands in the
-    way, where, and what would help. ``constants`` are the tensors with a fixed value among those the operators read.
+    The nodes are in the model's order. ``refusals`` has one error for each node that DirectML cannot run: what prevents
+    it, where, and what would help. ``constants`` are the tensors with a fixed value that the operators read.
 
     >>> import onnx
     >>> from extremum import directml as dml
@@ -905,7 +905,7 @@ _ROWS: Mapping[Family, str] = {
     Family.SMALLEST: "DML_REDUCE(MIN)",
     Family.TOP: "DML_TOP_K1",
 }
-"""What a family becomes, by its name in :mod:`extremum.spec`."""
+"""The DirectML operator of each family, by its name in :mod:`extremum.spec`."""
 
 
 def steps(
@@ -929,8 +929,8 @@ def steps(
     structure = ElementWiseMaxOperatorDesc if operation.order is Order.MAX else ElementWiseMinOperatorDesc
     sizes, _ = _padded(structure.operator, result, feature_level)
     packed = TensorDesc(_data_type(result), sizes)
-    # One input, also one that is reduced over no axis, is the maximum of it and itself. From the second step on, the
-    # output takes in one operand each.
+    # A single input, also one that is reduced over no axis, is combined with itself. From the second step on, each step
+    # combines the output with the next operand.
     bound, left, found = source, _broadcast(first, sizes), list[Step]()
     for operand, tensor in inputs[1:] or inputs:
         desc = structure(left, _broadcast(tensor, sizes), packed)
@@ -949,7 +949,7 @@ def _reduction(
     if isinstance(operation, TopK):
         axis = operation.axis + added
         best = (*sizes[:axis], operation.k, *sizes[axis + 1 :])
-        # No index is negative, so that the bits of UINT64 are those of INT64.
+        # No index is negative, so UINT64 has the same bits as INT64.
         value, index = TensorDesc(source.data_type, best), TensorDesc(TensorDataType.UINT64, best)
         return TopK1OperatorDesc(source, value, index, axis, operation.k, AxisDirection(operation.order is Order.MAX))
     axes = tuple(axis + added for axis in operation.axes)
@@ -964,7 +964,7 @@ def _reduction(
 
 
 def _padded(row: str, tensor: TensorType, feature_level: FeatureLevel) -> tuple[tuple[int, ...], int]:
-    """Return the sizes with as many 1 in front as an operator's lowest rank needs, and how many these are."""
+    """Return the sizes, padded with 1 in front to the operator's lowest rank, and the number of these 1s."""
     sizes = tensor.sizes or ()
     added = max(spec.find(spec.DIRECTML, row, feature_level).ranks[0] - len(sizes), 0)
     return (1,) * added + sizes, added
@@ -979,11 +979,11 @@ def _broadcast(operand: TensorType, sizes: tuple[int, ...]) -> TensorDesc:
 
 
 def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: FeatureLevel) -> ExtremumError:
-    """Return the error about unknown sizes, or the one about the element type: no sizes make that right."""
+    """Return the error about the element type, which no sizes would fix, or else about unknown sizes."""
     from extremum.graph.inference import is_made_up
 
     if tensor.shape is not None:
-        # Nobody can set the sizes that inference named.
+        # A user cannot set the sizes that inference named.
         shape = (None if isinstance(size, str) and is_made_up(size) else size for size in tensor.shape)
         tensor = TensorType(tensor.element, tuple(shape))
     given = f"{name}: {tensor}"
@@ -1008,7 +1008,7 @@ def _data_type(tensor: TensorType) -> TensorDataType:
 
 
 def _required(feature_level: FeatureLevel, accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
-    """Return the lowest level that accepts; if it is higher than this one, raise the error of this one."""
+    """Return the lowest level that accepts; if it is higher than `feature_level`, raise the error of the latter."""
     required = lowest_level(accepts)
     if required > feature_level:
         try:
@@ -1025,29 +1025,29 @@ def lower(
     *,
     sizes: Mapping[str, int] | None = None,
 ) -> LoweredModel:
-    """Write the nodes of a model that pick the largest or smallest in DirectML's operators.
+    """Translate the nodes of a model that pick the largest or smallest into DirectML's operators.
 
     ArgMax and ArgMin become DML_ARGMAX and DML_ARGMIN, which keep the rank: without ``keepdims`` the output's buffer is
-    the same, its description has the kept dimensions. Max and Min become a chain of DML_ELEMENT_WISE_MAX or MIN that
-    gathers in the output, broadcasting through strides of 0. Hardmax becomes DML_ACTIVATION_HARDMAX1, before version 13
-    over all axes from its axis on. ReduceMax and ReduceMin become DML_REDUCE, or an elementwise step where no
-    axis is reduced. TopK becomes DML_TOP_K1 with indices of UINT64, which has the bits of the int64 that ONNX gives.
+    the same, and its description has the kept dimensions. Max and Min become a chain of DML_ELEMENT_WISE_MAX or MIN
+    that accumulates in the output; strides of 0 broadcast. Hardmax becomes DML_ACTIVATION_HARDMAX1, before version 13
+    over all axes from its axis on. ReduceMax and ReduceMin become DML_REDUCE, or an elementwise step if no axis is
+    reduced. TopK becomes DML_TOP_K1 with indices of UINT64, which has the bits of the int64 that ONNX gives.
 
     Parameters
     ----------
     model : onnx.ModelProto, bytes, str or path-like
-        The model, its serialised form, or the file that holds it. Other operators than the family's are left alone.
+        The model, its serialised form, or the file that holds it. Other operators are ignored.
     feature_level : FeatureLevel, int or str
-        The level that takes them, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by default.
+        The level that must take them, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by default.
     sizes : mapping of str to int, optional
-        The size of each symbolic dimension: descriptions state every size.
+        The size of each symbolic dimension, because descriptions state every size.
 
     Raises
     ------
     ModelError
-        If it is no ONNX model.
+        If it is not an ONNX model.
     ArgumentError
-        If the model has no dimension of a name in ``sizes``, a size is none, or there is no such feature level.
+        If a name in ``sizes`` is not a dimension of the model, a size is not valid, or there is no such feature level.
     OSError
         If the file cannot be read.
 

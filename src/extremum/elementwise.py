@@ -1,7 +1,7 @@
 """``maximum`` and ``minimum`` of operands that are not all plain arrays of one element type.
 
-The result has the element type that NumPy gives and the library of the operands. Operands of other types are converted
-piece by piece; none is copied whole. The native module calls this file for operands that it does not take.
+The result has NumPy's common element type and the library of the operands. Operands of other types are converted piece
+by piece, never copied whole. The native module calls this file for operands that it does not take.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Operand, as_operand, common_library, frontend
 from extremum.reductions import as_mask, nan, require_policy, write_out
 
-# Elements of one piece: what is converted stays in the second-level cache until it is compared.
+# Elements of one piece: a converted piece stays in the second-level cache until the kernel compares it.
 _PIECE = 1 << 14
-# NumPy's iterator takes 32 arrays at most, one of which is the result.
+# NumPy's iterator takes 32 arrays at most, and the result is one of them.
 _MOST = 31
 
 _DEFAULT = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
@@ -36,7 +36,7 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
 
 
 def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any = None) -> Any:
-    """Compute with operands of which none has functions of its own."""
+    """Compute with operands whose classes have no array functions of their own."""
     try:
         numbers = [x for x in operands if type(x) in _DEFAULT]
         others = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
@@ -83,7 +83,7 @@ def _elements(x: object) -> Operand:
 
 
 def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any]) -> np.dtype[Any]:
-    """Return NumPy's common type of some arrays and Python numbers, which take the type of the arrays if they can."""
+    """Return NumPy's common type of arrays and Python numbers; a number takes the type of the arrays if it can."""
     kinds = {dtype.kind for dtype in dtypes}
     if kinds & {"m", "M"} and (numbers or len(kinds) > 1):
         words = [str(dtype) for dtype in dict.fromkeys(dtypes)] + [type(number).__name__ for number in numbers]
@@ -104,7 +104,7 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
 
 
 def _require_same_times(operands: list[Operand], dtype: np.dtype[Any], out: Any) -> None:
-    """Refuse times that the common unit does not hold, which NumPy would wrap, and times of several zones."""
+    """Refuse times that the common unit cannot hold, because NumPy would wrap them, and times of several zones."""
     if dtype.kind not in "mM":
         return
     zones = dict.fromkeys(each.zone for each in operands)
@@ -127,7 +127,7 @@ def _computed(
     if not times and all(each.dtype.newbyteorder("=") == dtype for each in arrays):
         return _native.extremum(function, tuple(arrays), largest=largest, omit=omit, out=out)
     if len(arrays) >= _MOST:
-        # Conversion keeps the order of elements, so that those of one type may be compared before.
+        # Conversion keeps the order of elements, so compare arrays of one type before converting them.
         arrays = [
             np.asarray(_computed(function, [each for each in arrays if each.dtype == own], own, None, omit))
             for own in dict.fromkeys(each.dtype for each in arrays)
@@ -138,7 +138,7 @@ def _computed(
     flags: Any = ["external_loop", "buffered", "zerosize_ok", "copy_if_overlap", "delay_bufalloc"]
     uses: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate", "no_subtype", "no_broadcast"]]
     pieces = np.nditer([*arrays, out], flags, uses, [dtype] * (len(arrays) + 1), casting="unsafe", buffersize=_PIECE)
-    # NaT is the smallest integer. One less and it is the largest, and the others are in the same order.
+    # NaT is the smallest integer. Subtracting 1 makes NaT the largest and keeps the order of the others.
     turned = int(largest != omit)
     with pieces:
         result = pieces.operands[-1]
@@ -153,7 +153,7 @@ def _computed(
 
 
 def broadcast_shape(function: str, shapes: Sequence[tuple[int, ...]], fault: str = "") -> tuple[int, ...]:
-    """Return the shape that operands have together, or refuse them."""
+    """Return the shape that operands broadcast to, or refuse them."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:

@@ -47,7 +47,7 @@ class ExtremumError(Exception):
     given : str, optional
         The values that were given.
     remedy : str, optional
-        What would be right.
+        What to do instead.
 
     Examples
     --------
@@ -104,14 +104,14 @@ class ExtremumError(Exception):
         return type(self)(self.reason, where=where, given=given, remedy=remedy)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Python's own form would do, but tblib, by which dask sends errors, then makes no MemoryError.
+        # Python's default would do, but tblib, with which dask sends errors, would then fail to make a MemoryError.
         return type(self), (self.reason,), {"where": self.where, "given": self.given, "remedy": self.remedy}
 
 
 class SpecError(ExtremumError, ValueError):
     """A node or descriptor breaks the promise of its operator's version.
 
-    For example an attribute or element type that the version lacks, or shapes that do not go together. The version's
+    For example an attribute or element type that the version lacks, or shapes that do not fit together. The version's
     document decides; ``extremum check`` finds all such nodes of a model.
     """
 
@@ -151,15 +151,15 @@ class InputError(ExtremumError, ValueError):
 
 
 class ModelError(ExtremumError, ValueError):
-    """A file or a message is no ONNX model that can run.
+    """A file or a message is not an ONNX model that can run.
 
-    It is damaged, cut off, no model, or too large or too deep to read safely; external data must lie in the model's
+    It is damaged, cut off, not a model, or too large or too deep to read safely; external data must lie in the model's
     folder.
     """
 
 
 class FileError(ExtremumError, OSError):
-    """A file is of a kind or size that is not read: a pipe, a device, a folder, or larger than a model can be."""
+    """A file has a kind or size that is not read: a pipe, a device, a folder, or larger than a model can be."""
 
 
 class UnknownOperatorError(ExtremumError, NotImplementedError):
@@ -226,7 +226,7 @@ def needed(library: str) -> str:
 
 @contextmanager
 def required_by(what: str, *, beside: str | None = None) -> Iterator[None]:
-    """Turn the error of an import into the one that names the extra; that of the library `beside` installs both."""
+    """Make the error of an import name the extra to install; the extra of the library `beside` installs both."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Row-major indices over several axes, and what they are along each."""
+"""Row-major indices over several axes, and the index along each axis."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def unravel(
     Parameters
     ----------
     indices : array_like of int
-        What :func:`extremum.argmax` and the others return, of any shape. -1, which stands beside a default, stays -1.
+        Indices from :func:`extremum.argmax` or the others, of any shape. -1, the index of a default, stays -1.
     shape : tuple of int
         The shape of the array that was reduced.
     axis : int or tuple of int, optional
-        The axes that were reduced, in any sequence; all of them by default.
+        The axes that were reduced, in any order; all axes by default.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def unravel(
     ArgumentError
         An index lies outside the reduced axes.
     ElementTypeError
-        `indices` are no integers.
+        `indices` are not integers.
 
     Examples
     --------
@@ -66,13 +66,13 @@ def unravel(
         reason = f"unravel: index {flat[outside].flat[0]} is outside the {size} elements of axes {tuple(axes)}"
         remedy = "pass the shape and the axes of the array that was reduced"
         raise ArgumentError(reason, given=f"shape {tuple(shape)}", remedy=remedy)
-    # (-1 is all that there may be beside a length of 0.)
+    # If a length is 0, all indices are -1, so any length in its place will do.
     places = np.unravel_index(np.where(flat == -1, 0, flat), [length or 1 for length in lengths]) if lengths else ()
     return tuple(np.where(flat == -1, flat, place).astype(flat.dtype, copy=False) for place in places)
 
 
 def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int | tuple[int, ...]:
-    """Return an axis argument as an integer or a tuple of them; a truth value is none, whatever Python says."""
+    """Return an axis argument as an integer or a tuple of integers; a bool is refused, although Python allows it."""
     several = isinstance(axis, tuple | list)
     each: Any = None
     numbers: list[int] = []
@@ -89,7 +89,7 @@ def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int
 def axis_error(
     function: str, axis: Any, shape: Sequence[int], array: NDArray[Any] | None = None, what: str = "an array"
 ) -> AxisError:
-    """Return the error about the first of some axes that is out of range, or is there before."""
+    """Return the error about the first axis that is out of range or listed before."""
     rank, before, reason, remedy = len(shape), set(), "", "list each axis once"
     for number in axis if isinstance(axis, tuple) else (axis,):
         if not -rank <= number < rank:

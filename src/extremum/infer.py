@@ -1,7 +1,7 @@
 """The types and shapes of an operator's outputs, from what is known of its inputs.
 
-The same rules serve sizes, symbols and unknowns: a model before it runs, and arrays. Refuses what no size could make
-right. The attributes have passed :func:`extremum.validate.attributes`.
+The same rules apply to a model before it runs (sizes, symbols and unknowns) and to arrays. Refuses inputs that no
+choice of unknown sizes could make valid. The attributes have passed :func:`extremum.validate.attributes`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _same(schema: OperatorVersion, first: Shape, second: Shape) -> Shape:
         reason = f"{schema} takes inputs of one shape, not {shape_text(first)} and {shape_text(second)}"
         remedy = f"use {broadcasting.requirement} or later, which broadcasts" if broadcasting else None
         raise SpecError(reason, remedy=remedy)
-    # A size says more than a name, and a name more than nothing.
+    # A size is more precise than a name, and a name more precise than None.
     pairs = zip(first, second, strict=True)
     return tuple(max(pair, key=lambda size: (isinstance(size, int), size is not None)) for pair in pairs)
 
@@ -92,5 +92,5 @@ def _broadcast(schema: OperatorVersion, sizes: Sequence[Dimension]) -> Dimension
         raise SpecError(reason, remedy="sizes of one dimension have to be equal, or 1")
     if fixed:
         return fixed[0]
-    # A symbol on its own stays; of two different ones either may turn out to be the 1 that gives way.
+    # A single symbol stays. If two symbols differ, either of them may turn out to be 1.
     return wide[0] if len(wide) == 1 else None if wide else 1

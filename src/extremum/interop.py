@@ -1,8 +1,8 @@
-"""Arrays of other libraries: in without a copy where the protocol allows it, and out as arrays of the same library.
+"""Arrays of other libraries: read without a copy where the protocol allows, returned as arrays of the same library.
 
 The module of a value's type selects its adapter, so that this file imports no library that the caller has not imported.
 Values without an adapter go through the protocols of :mod:`extremum.arrays` and come out as NumPy's. The columns of a
-table become one array only where this changes no element. Nulls are missing elements; times keep their zone.
+table become one array only if this changes no element. Nulls are missing elements; times keep their zone.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ class _Library:
 jax, pandas, polars, pyarrow, torch = map(_Library, ("jax", "pandas", "polars", "pyarrow", "torch"))
 
 Wrap = Callable[[NDArray[Any], tuple[int, ...]], Any]
-"""Makes a result an array of the caller's library; it gets for each axis the axis of the input that it was, or -1."""
+"""Makes a result an array of the caller's library; gets, for each axis of the result, the axis of the input, or -1."""
 
 _Maker = Callable[..., Any]
 
 
 @dataclass(slots=True)
 class Operand:
-    """An array of any library, as the kernels read it, and the way back."""
+    """An array of any library in the form that the kernels read, and the way back to the library."""
 
     array: NDArray[Any]
     wrap: Wrap = lambda result, axes: as_result(result)
-    # False where an element is missing; None where none is.
+    # False where an element is missing; None if no element is missing.
     valid: NDArray[np.bool_] | None = None
-    # Whether a mask of the caller hides them; nulls are left out only where the NaN policy says so.
+    # Whether a mask of the caller hides the missing elements; nulls are skipped only if the NaN policy is `omit`.
     masked: bool = False
-    # Whose array it is; of one call's arrays all have to be of one library.
+    # The library of the array; all arrays of one call have to be of one library.
     library: str = "numpy"
-    # What names the places along each axis, where the library has that; equal for all operands of one call.
+    # The labels along each axis, if the library has labels; equal for all operands of one call.
     labels: tuple[Any, ...] = ()
-    # The time zone of elements that are instants: they are in UTC here, and `wrap` gives them their zone back.
+    # The time zone of elements that are instants: here they are in UTC, and `wrap` restores their zone.
     zone: str | None = None
 
     def require_no_zone(self, out: Any) -> None:
-        """Refuse to write instants into an array that cannot say in which zone they are."""
+        """Refuse to write instants into an array that cannot store their time zone."""
         if out is not None and self.zone:
             reason = f"out is NumPy's and has no time zone, and the elements are in the zone {self.zone}"
             raise ArgumentError(reason, remedy="omit out, or convert the elements to UTC without a zone first")
@@ -69,13 +69,13 @@ class Operand:
         return 0 if self.valid is None else int(self.valid.size - np.count_nonzero(self.valid))
 
     def whole(self, given: str, remedy: str = "") -> NDArray[Any]:
-        """Return the elements, or refuse an array of which some are missing."""
+        """Return the elements, or refuse an array with missing elements."""
         if count := self.missing:
             raise not_there(count, "masked" if self.masked else "missing", given, remedy)
         return self.array
 
 
-# (mypy does not take a class for hashable.)
+# mypy does not accept a class as hashable.
 _class_of: Callable[[object], Any] = type
 
 _TABLES = "extremum.tables"
@@ -90,13 +90,13 @@ _FRONTENDS = {
     ("pyarrow", "Table"): _TABLES,
     ("pyarrow", "RecordBatch"): _TABLES,
 }
-"""The module that has the array functions of a class, by the first part of its module and its name; labels first."""
+"""The module with array functions for a class, by the package and name of the class; xarray first, for its labels."""
 
 _ORDER = tuple(dict.fromkeys(_FRONTENDS.values()))
 
 
 def frontend(function: str, *values: Any) -> Any:
-    """Return the array function for one of the values, if its class has functions of its own: nothing is computed."""
+    """Return the array function for one of the values, if its class has functions of its own; this computes nothing."""
     names = [*filter(None, map(_frontend_of, map(_class_of, values)))]
     if not names:
         return None
@@ -115,7 +115,7 @@ def _frontend_of(cls: Any) -> str | None:
 
 
 def as_operand(x: object) -> Operand:
-    """Return any array-like value as the kernels read it, with the way back to the caller's library."""
+    """Return any array-like value in the form that the kernels read, with the way back to the caller's library."""
     adapter = _adapter(_class_of(x))
     operand = None if adapter is None else adapter(x)
     return Operand(as_array(x)) if operand is None else operand
@@ -139,7 +139,7 @@ def _adapter(cls: Any) -> Callable[[Any], Operand | None] | None:
 
 
 def common_library(operands: Sequence[Operand]) -> Operand:
-    """Return the operand that says how the result goes back; arrays of two libraries beside NumPy's are refused."""
+    """Return the operand whose `wrap` returns the result; refuse arrays of two libraries other than NumPy."""
     libraries = {each.library: each for each in operands if each.library != "numpy"}
     if len(libraries) > 1:
         reason = f"arrays of {' and of '.join(sorted(libraries))} in one call"
@@ -153,7 +153,7 @@ def common_library(operands: Sequence[Operand]) -> Operand:
 
 
 def is_table(x: object) -> bool:
-    """Whether a value is a table of a library that is known here."""
+    """Whether a value is a table of a known library."""
     return _frontend_of(_class_of(x)) == _TABLES
 
 
@@ -165,27 +165,27 @@ def split_table(table: Any) -> Table:
 
 
 def _refuse_uncomputed(x: Any) -> Operand:
-    """Refuse an array that is yet to be computed beside one that is there."""
+    """Refuse a lazy array in a call that computes at once."""
     reason = f"an array of {type(x).__module__.partition('.')[0]} is yet to be computed, and this call computes at once"
     raise ArgumentTypeError(reason, remedy="compute it first: x.compute()")
 
 
 def _masked(x: Any) -> Operand:
-    """NumPy's masked arrays: what the mask hides is not there."""
+    """NumPy's masked arrays: elements that the mask hides are missing."""
     mask = np.ma.getmaskarray(x)
-    # (The complement of an array without dimensions is a scalar.)
+    # The complement of a 0-d array is a scalar.
     valid = np.asarray(~mask) if mask.any() else None
     return Operand(as_array(np.ma.getdata(x, subok=False)), valid=valid, masked=True)
 
 
 def _by_protocol(x: Any) -> Operand:
-    """Arrays of the array API standard that export their memory through DLPack; results in their own namespace."""
+    """Arrays of the array API standard that export their memory through DLPack; results are in their own namespace."""
     namespace = x.__array_namespace__()
 
     def wrap(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
         array = np.asarray(result)
         if hasattr(namespace, "from_dlpack") and array.flags.writeable:
-            # (A type that DLPack does not carry.)
+            # DLPack may not carry the type.
             with suppress(BufferError, RuntimeError, TypeError, ValueError):
                 return namespace.from_dlpack(array)
         return namespace.asarray(array)
@@ -194,13 +194,13 @@ def _by_protocol(x: Any) -> Operand:
 
 
 def _torch_operand(x: Any) -> Operand | None:
-    """Return a tensor's own memory; None for what is no tensor, or one with rules of its own, such as a masked one."""
+    """Return a tensor's own memory; None for other objects and classes with their own rules, such as MaskedTensor."""
     is_plain = type(x) in (torch.Tensor, torch.nn.Parameter)
     if is_plain:
         try:
             return Operand(x.numpy(), _torch_tensor, None, False, "torch")
         except (RuntimeError, TypeError):
-            # What cannot be had so is refused, or had in another way.
+            # The code below refuses such a tensor or reads it in another way.
             pass
     if getattr(x, "is_nested", False):
         reason = "a nested tensor has rows of different lengths"
@@ -215,7 +215,7 @@ def _torch_operand(x: Any) -> Operand | None:
         raise ArgumentError(reason, given="torch.Tensor with requires_grad=True", remedy="pass x.detach()")
     if x.layout is not torch.strided:
         raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
-    # A sign or a conjugation to be applied later is a bit of the tensor, which its memory does not show.
+    # A bit of the tensor marks a pending negation or conjugation, which its memory does not show.
     plain = x.resolve_conj().resolve_neg()
     try:
         is_bfloat16 = plain.dtype is torch.bfloat16
@@ -235,12 +235,12 @@ def _torch_tensor(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
     try:
         return torch.from_numpy(array)
     except TypeError:
-        # ml_dtypes' bfloat16, which is nobody's but its own. (To ask first would cost every other call.)
+        # PyTorch does not know ml_dtypes' bfloat16. A check before the call would slow down other types.
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
 
 
 def _jax_operand(x: Any) -> Operand | None:
-    """Return an array's own memory where it is on the host; None for what is no array."""
+    """Return an array's own memory if it is on the host; None for other objects."""
     if not isinstance(x, jax.Array):
         return None
     if isinstance(x, jax.core.Tracer):
@@ -253,7 +253,7 @@ def _jax_operand(x: Any) -> Operand | None:
 
 
 def _jax_array(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
-    """Return a result as an array of JAX, whose integers have 32 bits unless it was told otherwise."""
+    """Return a result as an array of JAX, whose integers have 32 bits unless ``jax_enable_x64`` is set."""
     dtype = jax.numpy.asarray(np.zeros((), np.asarray(result).dtype)).dtype
     if dtype != result.dtype and dtype.kind in "iu" and result.size and int(result.max()) > np.iinfo(dtype).max:
         reason = f"{int(result.max())} does not fit {dtype}, the widest integer JAX has now"
@@ -269,19 +269,19 @@ class Table:
     names: Sequence[Any]
     columns: tuple[Any, ...]
     shape: tuple[int, int]
-    # Whether it has columns that are not one block of memory of one type: over axis 0 they are reduced one by one.
+    # Whether axis 0 is reduced column by column, because the columns are not one block of memory of one type.
     by_column: bool
-    # Makes a table of columns of the library; of one row, a Series where the library has rows of any type.
+    # `frame` makes a table of the library's columns; `row` makes a Series of one row, if rows may have any type.
     frame: Callable[[list[Any]], Any]
     row: Callable[[list[Any]], Any]
     labels: tuple[Any, ...]
-    # For all columns as one array.
+    # The way back for all columns as one array.
     wrap: Wrap
 
 
 @contextmanager
 def column(name: Any, function: str = "") -> Iterator[None]:
-    """Say of an error which column it is about."""
+    """Add the name of the column to an error."""
     try:
         yield
     except ExtremumError as error:
@@ -291,7 +291,7 @@ def column(name: Any, function: str = "") -> Iterator[None]:
 
 
 def _table_operand(table: Table) -> Operand:
-    """Return all columns as one array, or refuse those that do not compare without loss."""
+    """Return all columns as one array, or refuse columns that cannot be compared without loss."""
     columns: list[Operand] = []
     for name, each in zip(table.names, table.columns, strict=True):
         with column(name):
@@ -300,7 +300,7 @@ def _table_operand(table: Table) -> Operand:
     words = [f"{name!r}: {each}" for name, each in zip(table.names, types, strict=True)]
     given = ", ".join(words[:8]) + (", ..." if words[8:] else "")
     remedy = "choose columns that compare, or convert them; axis=0 reduces each column in its own type"
-    # (NumPy has a common type for times beside durations, and for durations beside numbers.)
+    # NumPy has a common type for times and durations, and for durations and numbers, so compare the kinds first.
     kinds = [(x.array.dtype.kind if x.array.dtype.kind in "mM" else "", x.zone) for x in columns]
     if other := next((at for at, kind in enumerate(kinds) if kind != kinds[0]), 0):
         pair = f"columns {table.names[0]!r} and {table.names[other]!r}"
@@ -320,14 +320,14 @@ def _table_operand(table: Table) -> Operand:
 
 
 def _column_wrap(names: Sequence[str], zone: str | None, as_column: _Maker, as_instant: _Maker, frame: _Maker) -> Wrap:
-    """Return how a result comes back where only columns have names: as a column, a value or a table."""
+    """Return the way back for libraries in which only columns have names: to a column, a value or a table."""
 
     def wrap(result: Any, axes: tuple[int, ...]) -> Any:
         if not axes:
             return as_result(result) if zone is None or result.dtype.kind != "M" else as_instant(result)
         if not axes[1:]:
             return as_column(result)
-        # (NumPy finds no number of rows where there are no columns.)
+        # NumPy cannot infer the number of columns if the result has no elements.
         rows = result.reshape(math.prod(result.shape[:-1]), -1) if result.size else result
         own = names if axes[-1] == 1 else [f"column_{at}" for at in range(result.shape[-1])]
         return frame([as_column(each) for each in rows.T], own)
@@ -344,7 +344,7 @@ def _pandas_operand(x: Any) -> Operand | None:
     if not isinstance(x, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
         return None
     zone = _zone(x.dtype)
-    # The type of NumPy's that has the same elements; categories have none.
+    # The NumPy type with the same elements; categories have no such type.
     own = x.dtype.subtype if isinstance(x.dtype, pandas.SparseDtype) else x.dtype
     if isinstance(own, pandas.DatetimeTZDtype):
         own = np.dtype(f"M8[{own.unit}]")
@@ -355,7 +355,7 @@ def _pandas_operand(x: Any) -> Operand | None:
         given = f"pandas.{type(x).__name__}"
         raise ElementTypeError(reason, given=given, remedy="convert them first, as x.astype(type) does")
     valid, elements = None, x
-    # In an array of NumPy's own type NaN stands for what is missing.
+    # In an array of NumPy's own type, NaN stands for a missing element.
     if not isinstance(x.dtype, np.dtype | pandas.DatetimeTZDtype) and x.dtype.name != own.name:
         missing = np.asarray(x.isna())
         valid = ~missing if missing.any() else None
@@ -386,7 +386,7 @@ def _pandas_table(x: Any) -> Table:
         return elements.set_axis(x.columns).rename(None)
 
     def wrap(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
-        # The columns are all in one zone, or else they are refused.
+        # All columns are in one zone: other tables are refused.
         zone = _zone(x.dtypes.iloc[0]) if result.dtype.kind == "M" else None
         if len(axes) < 2:
             values = _pandas_zoned(result, zone)
@@ -430,10 +430,10 @@ def _polars_operand(x: Any) -> Operand | None:
         while isinstance(flat.dtype, polars.Array):
             flat = flat.explode()
         if count := flat.null_count():
-            # They come out as NaN.
+            # Polars would convert nulls to NaN.
             raise not_there(count, "null", "polars.Series")
     elif x.null_count():
-        # What stands for a null is not read. NumPy would make floats of integers, and has NaT for times.
+        # The fill value is never read. With nulls, NumPy would get floats for integers; for times it gets NaT.
         valid = x.is_not_null().to_numpy()
         if x.dtype == polars.Null:
             x = x.cast(polars.Float64).fill_null(0.0)
@@ -451,13 +451,13 @@ def _polars_table(x: Any) -> Table:
             remedy = "pass the column alone, or its elements as columns of their own"
             raise ElementTypeError(reason, given=f"{name!r}: {dtype}", remedy=remedy)
     frame, labels = partial(polars.DataFrame, schema=names), (polars.Series(names),)
-    # The columns are all in one zone, or else they are refused.
+    # All columns are in one zone: other tables are refused.
     wrap = _polars_back("", names, next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None))
     return Table("polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, labels, wrap)
 
 
 def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
-    """Return how a result comes back: instants in their time zone, a single one as Python's datetime."""
+    """Return the way back: instants get their time zone, and a single instant becomes Python's datetime."""
 
     def as_column(result: NDArray[Any]) -> Any:
         made = polars.Series(name, result)
@@ -479,7 +479,7 @@ def _polars_require_order(x: Any) -> str | None:
     while isinstance(inner, polars.Array):
         inner = inner.inner
     zone: str | None = getattr(inner, "time_zone", None)
-    # The types with an order that NumPy has, beside those of numbers.
+    # The types, in addition to numbers, that NumPy has and orders.
     others = (polars.Boolean, polars.Date, polars.Datetime, polars.Duration, polars.Null)
     if inner in (polars.Int128, polars.UInt128):
         remedy = "NumPy has no integers of 128 bits: cast them to Int64 or UInt64 first"
@@ -510,7 +510,7 @@ def _pyarrow_operand(x: Any) -> Operand | None:
         remedy = "cast them to a type of numbers or times first, as x.cast(type) does"
         raise ElementTypeError(reason, given=f"pyarrow.{type(x).__name__}", remedy=remedy)
     if x.null_count:
-        # What stands for a null is not read.
+        # The fill value is never read.
         valid = x.is_valid().to_numpy(zero_copy_only=False)
         x = x.cast(pyarrow.float64()) if pyarrow.types.is_null(own) else x
         x = x.fill_null(pyarrow.scalar(False if pyarrow.types.is_boolean(own) else 0, x.type))
@@ -521,14 +521,14 @@ def _pyarrow_operand(x: Any) -> Operand | None:
 
 def _pyarrow_table(x: Any) -> Table:
     names, frame = x.column_names, partial(type(x).from_arrays, names=x.column_names)
-    # Columns that compare and have not one type are timestamps beside dates, or no times at all.
+    # Columns of several types that compare are timestamps mixed with dates, or no times at all.
     own = next(iter((*filter(pyarrow.types.is_timestamp, x.schema.types), *x.schema.types, pyarrow.null())))
     wrap, labels = _pyarrow_back(type(x).from_arrays, names, own), (pyarrow.array(names),)
     return Table("pyarrow", names, tuple(x.columns), x.shape, bool(names), frame, frame, labels, wrap)
 
 
 def _pyarrow_back(frame: _Maker, names: Sequence[str], own: Any) -> Wrap:
-    """Return how a result comes back: NumPy's times do not say their zone, nor that they are dates."""
+    """Return the way back: NumPy's times do not record their zone, nor whether they are dates."""
     zone = _zone(own)
 
     def as_column(result: NDArray[Any]) -> Any:
@@ -551,7 +551,7 @@ _ADAPTERS: dict[str, Callable[[Any], Operand | None]] = {
     "pyarrow": _pyarrow_operand,
     "cubed": _refuse_uncomputed,
     "dask": _refuse_uncomputed,
-    # Where labels do not matter, as in a mask.
+    # For uses in which labels do not matter, such as masks.
     "xarray": lambda x: as_operand(x.data) if hasattr(x, "data") else None,
 }
-"""Of each library, what returns the elements and which of them are there; None for its other objects."""
+"""For each library, the function that makes an operand of its arrays; it returns None for other objects."""

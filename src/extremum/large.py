@@ -1,7 +1,7 @@
 """Operations on files that are larger than memory, a piece at a time, in this process or on a Dask cluster.
 
 A source is a file that holds an array: .npy, Zarr, NetCDF or HDF5. A job knows the shape and type of its results before
-it reads anything, and computes pieces of them from pieces of sources, within a limit of memory: half of it is for the
+it reads anything, and computes pieces of them from pieces of sources, within a memory limit: half of it is for the
 pieces and their results, the other half for libraries and the interpreter. The caller writes the pieces.
 """
 
@@ -60,7 +60,7 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 class Source:
     """An array in a file."""
 
-    # What a format has of these: the variable of the file, and the labels of the array.
+    # The variable of the file and the labels of the array, as far as the format has them.
     variable: str | None = None
     name: str | None = None
     dims: tuple[Hashable, ...] | None = None
@@ -82,12 +82,12 @@ class Source:
         raise NotImplementedError
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Open the file again in a process that sees it under the same name, and has another current folder."""
+        """Open the file again in another process, which sees it under the same name but has another current folder."""
         return open_source, (str(Path(self.path).absolute()), self.variable)
 
 
 class _NpySource(Source):
-    """A .npy file. It is mapped into memory for each piece, so that what was read goes with the mapping."""
+    """A .npy file. Each piece maps the file into memory again, so that the end of the mapping frees what was read."""
 
     def __init__(self, path: Path, variable: str | None) -> None:
         with open_file(path) as file:
@@ -102,7 +102,7 @@ class _NpySource(Source):
         dots: Any = (*place, ...)
         block = np.asarray(array[dots])
         if hasattr(os, "posix_fadvise") and block.size:
-            # The system begins to read each run of bytes. Of shorter ones than a page nearly every page holds some.
+            # The system begins to read each run of bytes. Skip runs shorter than a page: nearly every page holds some.
             ordered = block.transpose(self.order)
             depth = next(at for at in range(block.ndim + 1) if ordered[(0,) * at].flags.c_contiguous)
             if (size := ordered[(0,) * depth].nbytes) >= mmap.PAGESIZE:
@@ -119,7 +119,7 @@ class _ZarrSource(Source):
     def __init__(self, path: Path, variable: str | None) -> None:
         import zarr
 
-        # Raises the error of the system for what is not there or no folder.
+        # Raises the system's error if the path does not exist or is not a folder.
         next(path.iterdir(), None)
         array = zarr.open(str(path), mode="r")
         if isinstance(array, zarr.Group):
@@ -132,13 +132,13 @@ class _ZarrSource(Source):
         self.zarr_format = int(array.metadata.zarr_format)
 
     def read(self, place: Place) -> NDArray[Any]:
-        # Zarr takes a missing chunk for one of zeros, so look for the store first.
+        # Zarr reads a missing chunk as zeros, so look for the store first.
         if not Path(self.path).exists():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path)
         try:
             return np.asarray(self._array[place])
         except (OSError, RuntimeError, ValueError) as error:
-            # The decompressors have no class of their own for damaged chunks.
+            # The decompressors have no exception class of their own for damaged chunks.
             where = f"elements {', '.join(f'{each.start}:{each.stop}' for each in place)}"
             raise InputError(f"{self.path!r} is damaged: a chunk cannot be read", given=f"{where}: {error}") from None
 
@@ -149,7 +149,7 @@ class _NetcdfSource(Source):
     def __init__(self, path: Path, variable: str | None) -> None:
         import xarray as xr
 
-        # The libraries wait for a pipe, and call a file without permission damaged.
+        # The libraries would wait for a pipe, and report a file without permission as damaged.
         open_file(path).close()
         whole = xr.open_dataset(str(path), cache=False)
         names = sorted(map(str, whole.data_vars))
@@ -207,7 +207,7 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, 
 
 
 def _choose(path: Path, noun: str, variable: str | None, names: list[str], known: Collection[Any]) -> str:
-    """Return the variable of a file that is named, or its only one."""
+    """Return the named variable of a file, or its only variable."""
     if variable is None and len(names) == 1:
         return names[0]
     if variable is None or variable not in known:
@@ -227,9 +227,9 @@ class Labels:
 
     @classmethod
     def of(cls, source: Source, axes: Sequence[int | None], shape: Sequence[int | None], name: str) -> Labels:
-        """Return the labels of a result whose axes are those of a source, or None for a new one.
+        """Return the labels of a result whose axes are axes of a source, or None for a new axis.
 
-        Coordinates stay where they are as long as the result; where a length is None, none does.
+        A coordinate stays if it has the length of the result; if the length is None, it does not stay.
         """
         known = source.dims or tuple(f"dim_{axis}" for axis in range(len(source.shape)))
         dims = tuple(f"dim_{at}" if axis is None else str(known[axis]) for at, axis in enumerate(axes))
@@ -240,14 +240,14 @@ class Labels:
             if all(sizes.get(str(dim)) == length for dim, length in coord.sizes.items())
         }
         name = (source.name or name).replace("/", "_")
-        # xarray takes a variable with the name of a dimension for a coordinate.
+        # xarray treats a variable with the name of a dimension as a coordinate.
         return cls(f"{name}_" if name in (*coords, *dims) else name, dims, coords, source.attrs)
 
 
 def writing(
     path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labels: Labels, zarr_format: int
 ) -> AbstractContextManager[Put]:
-    """Create a file for an array, and enter what puts pieces into it."""
+    """Create a file for an array; the context gives the function that writes pieces."""
     if path.suffix == ".npy":
         return _write_npy(path, shape, dtype)
     if path.suffix == ".zarr":
@@ -260,14 +260,14 @@ def _write_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iter
     try:
         np.lib.format.open_memmap(path, "w+", dtype, shape)
         if hasattr(os, "posix_fallocate"):
-            # A mapped file that finds no room later ends the process; here it is an error.
+            # A full disk would later end the process that maps the file; here it raises an error.
             with path.open("r+b") as file:
                 os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
     def put(place: Place, block: NDArray[Any]) -> None:
-        # The file does not name the types of ml_dtypes.
+        # The file cannot name the types of ml_dtypes.
         np.lib.format.open_memmap(path, "r+").view(dtype)[place or ...] = block
 
     yield put
@@ -293,7 +293,7 @@ def _write_zarr(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], zarr_f
 
 @contextlib.contextmanager
 def _write_netcdf(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labels: Labels) -> Iterator[Put]:
-    """Write coordinates, whole, through xarray, then the pieces."""
+    """Write the whole coordinates through xarray, then the pieces."""
     with required_by("a .nc file"):
         import netCDF4
         import xarray as xr
@@ -309,7 +309,7 @@ def _write_netcdf(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labe
             with lock:
                 yield
         except RuntimeError as error:
-            # Of a full disk the library says only that it failed.
+            # For a full disk the library says only that it failed.
             raise OSError(errno.EIO, f"it could not be written: {first_line(error)}", str(path)) from None
 
     # xarray takes the lock itself.
@@ -322,7 +322,7 @@ def _write_netcdf(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labe
             for name, length in zip(labels.dims, shape, strict=True):
                 if name not in whole.dimensions:
                     whole.createDimension(name, length)
-            # A dimension of length 0 can grow, and a variable that can grow is in chunks.
+            # A dimension of length 0 can grow, and a variable that can grow has to be in chunks.
             contiguous = math.prod(shape) > 0
             array = whole.createVariable(labels.name, dtype, labels.dims, fill_value=False, contiguous=contiguous)
             array.setncatts(dict(labels.attrs))
@@ -339,10 +339,10 @@ def _write_netcdf(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labe
 
 
 ENOUGH = 64 << 20
-"""Bytes of a piece beyond which larger ones are no faster."""
+"""Size of a piece in bytes; larger pieces are no faster."""
 
 RUN = 64 << 10
-"""Bytes in a row beyond which a file is read no faster."""
+"""Length of a run of bytes; longer runs are read no faster."""
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
@@ -363,9 +363,9 @@ def lengths(
 ) -> tuple[int, ...]:
     """Return the lengths of a piece that costs at most `limit`, and not much more than `ENOUGH`.
 
-    A piece holds whole granules, the pieces of the file itself. The axes are cut in `order`, from the one with the
-    longest stride in the file: first the axes that stay, as long as `run` elements lie in a row, because parts along a
-    `reduced` axis have to be merged; then the reduced ones; then the others as far as needed.
+    A piece holds whole granules, the pieces of the file itself. The axes are cut in `order`, from the longest
+    stride in the file to the shortest. First come the axes that stay, while `run` elements lie in a row, because parts
+    along a `reduced` axis have to be merged; then the reduced axes; then again the axes that stay, as far as needed.
     """
     smallest = [min(piece, length) for piece, length in zip(granule, shape, strict=True)]
     if (least := cost(smallest)) > limit:
@@ -382,7 +382,7 @@ def lengths(
         if cost(sizes) <= budget:
             break
         at = order.index(axis)
-        # Where all axes before have length 1, any cut leaves the elements in a row.
+        # If all earlier axes have length 1, any cut leaves the elements in a row.
         apart = any(sizes[each] > 1 for each in order[:at])
         rest = math.prod(shape[each] for each in order[at + 1 :])
         least_here = -(-together // max(rest, 1)) if apart else 1
@@ -406,7 +406,7 @@ _ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):\d{1,5}
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A place of the results, and the reads that complete it: each is a place of every source."""
+    """A place of the results, and the reads that complete it: each read has a place of every source."""
 
     place: Place
     reads: tuple[tuple[Place, ...], ...]
@@ -414,7 +414,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Bytes that were read, and where a place is complete, the piece of each result there."""
+    """The number of bytes read and, when a place is complete, the piece of each result there."""
 
     read: int
     place: Place | None = None
@@ -422,7 +422,7 @@ class Step:
 
 
 class Job:
-    """Results, one or several of one shape, that are computed from sources; in whole pieces that fit a memory limit."""
+    """Computes one result, or several of one shape, from sources, in whole pieces that fit a memory limit."""
 
     sources: Sequence[Source]
     shape: tuple[int, ...]
@@ -439,7 +439,7 @@ class Job:
         return self.part(read, self.blocks(read))
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
-        """Return the part of a piece that one read makes."""
+        """Return the part that one read of a piece makes."""
         raise NotImplementedError
 
     def merge(self, parts: Sequence[Any]) -> Any:
@@ -451,32 +451,32 @@ class Job:
         yield piece.place, (part,)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what computes parts: the rest stays here."""
+        """Return only the attributes that compute parts: the rest stays in this process."""
         return {name: value for name, value in vars(self).items() if name not in ("labels", "pieces")}
 
 
 class _Reduced(Job):
     """argmax, argmin, max, min, minmax and top_k."""
 
-    # Bytes that an element of the source takes besides, while a piece is computed.
+    # Additional bytes for each element of the source while a piece is computed.
     extra = 0
 
     def __init__(self, source: Source, call: Pieces, memory: int) -> None:
         rank, axes = range(len(source.shape)), call.axes
         self.sources, self.dtypes = (source,), call.types
         self.shape = call.along(source.shape, call.length)
-        # The labels of an axis do not fit several elements, which each slice has in its own order.
+        # The labels of a reduced axis do not fit several elements: each slice has its own order.
         fit = call.along(source.shape, call.length if call.length < 2 else None)
         self.labels = Labels.of(source, call.result_axes, fit, call.call.function)
 
         def cost(sizes: Ints) -> int:
             state = math.prod(size for axis, size in enumerate(sizes) if axis not in axes) * call.length
-            # One piece is read while another is reduced; candidates are sorted besides.
+            # One piece is read while another is reduced; to sort candidates takes more memory.
             parts = (4 if call.length < 2 else 8) * state * (source.dtype.itemsize + 8)
             return math.prod(sizes) * (2 * source.dtype.itemsize + self.extra) + parts
 
         run = -(-RUN // source.dtype.itemsize) if math.prod(source.granule) == 1 else 1
-        # A piece has as many elements as its part, so that parts take no more work than elements.
+        # A piece has no fewer elements than its part, so that parts take no more work than elements.
         granule, least = list(source.granule), call.length
         for axis in reversed([axis for axis in source.order if axis in axes]):
             granule[axis] *= -(-least // granule[axis]) or 1
@@ -505,7 +505,7 @@ class _Reduced(Job):
 
 
 class _Hardmax(_Reduced):
-    """hardmax: the indices of each place, then the ones, for which nothing is read again."""
+    """hardmax: first the indices of each place, then the ones, without reading anything again."""
 
     def __init__(self, source: Source, call: Pieces, memory: int) -> None:
         dtype = np.dtype(np.int64) if call.dtype.kind in "mM" else call.dtype.newbyteorder("=")
@@ -534,7 +534,7 @@ class _Elementwise(Job):
         self._compare = partial(getattr(ex, function), nan_policy=nan_policy)
         self.dtypes = (self._compare(*(np.ones((1,) * len(each.shape), each.dtype) for each in sources)).dtype,)
         self.shape = broadcast_shape(function, [each.shape for each in sources])
-        # The operand with the largest granules decides how all are cut.
+        # The operand with the largest granules decides how all operands are cut.
         whole = [each for each in sources if each.shape == self.shape]
         coarsest = max(whole, key=lambda each: math.prod(each.granule), default=None)
         rank = len(self.shape)
@@ -559,7 +559,7 @@ class _Elementwise(Job):
 
 
 class _Session:
-    """A model that is prepared here, and once in each process that it travels to, for one thread there."""
+    """A model, prepared here and once in each process that receives it, where it uses one thread."""
 
     def __init__(self, model: Any, threads: int | None = None) -> None:
         self._model, self.prepared = model, backend.prepare(model, threads=threads)
@@ -598,7 +598,7 @@ class _Modelled(Job):
             remedy = "choose an output of numbers with --output-name, or write the text with extremum run"
             raise ArgumentError(reason, remedy=remedy)
         self.shape = tuple(count if each == result.batch else length for each, length in enumerate(result.shape))
-        # Of the labels of the source, only the dimension of the entries stays.
+        # Of the source's labels, only those of the dimension of the entries stay.
         axes = [axis if each == result.batch else None for each in range(len(self.shape))]
         labels = Labels.of(source, axes, self.shape, result.name)
         self.labels = replace(labels, name=result.name.replace("/", "_"), attrs={})
@@ -623,7 +623,7 @@ ELEMENTWISE = ("maximum", "minimum")
 
 
 def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = sys.maxsize, **options: Any) -> Job:
-    """Return the job of a function or of the file of a model; refuse contradictory options."""
+    """Return the job for a function or for a model file; refuse contradictory options."""
     nan_policy = options.get("nan_policy", "propagate")
     if operation in ELEMENTWISE:
         return _Elementwise(operation, sources, nan_policy, memory)
@@ -665,7 +665,7 @@ def steps(job: Job) -> Iterator[Step]:
 
 
 async def _identity(address: str) -> dict[str, Any]:
-    """Ask a scheduler for its identity; a client would retry where there is no scheduler."""
+    """Ask a scheduler for its identity; a client would retry if there were no scheduler."""
     import asyncio
 
     from distributed.core import rpc
@@ -701,7 +701,7 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
         raise InputError(f"the scheduler at {address} has no workers", remedy="start some: dask worker ADDRESS")
     with Client(address, set_as_default=False) as client:
         send = partial(client.submit, pure=False)
-        # A task, so that it can be done again: each worker opens the files and prepares the model once.
+        # Send the job as a task, which Dask can repeat: each worker opens the files and prepares the model once.
         here = send(pickle.loads, pickle.dumps(job))
         futures = {}
         for piece in job.pieces:

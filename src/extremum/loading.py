@@ -20,11 +20,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def load_module(name: str) -> Any:
-    """Return a module, and load it where nobody has yet."""
+    """Return a module, and load it if necessary."""
     with LOCK:
         return import_module(name)
 
 
 def loaded(module: str, name: str) -> Any:
-    """Return what a module has under a name; None where nobody has loaded the module, or not so far."""
+    """Return an attribute of a module; None if the module is not loaded, or not loaded that far."""
     return getattr(sys.modules.get(module), name, None)

@@ -1,6 +1,6 @@
-"""From an operator's version to the core operation that computes it.
+"""Translates a version of an operator into the core operation that computes it.
 
-After this step nothing says ONNX, version or DirectML. The attributes have passed :func:`extremum.validate.attributes`.
+Later code knows nothing of ONNX, versions or DirectML. The attributes have passed :func:`extremum.validate.attributes`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from extremum.validate import Attributes
 
 
 def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
-    """Return the core operation of a version; `index` is for one that leaves the type of indices open."""
+    """Return the core operation of a version; `index` is the type of indices if the version leaves it open."""
     axes = validate.axes(schema, values, rank)
     order = Order.MIN if schema.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST) else Order.MAX
     # DirectML has no such attribute and keeps the rank.
     keepdims = values.get("keepdims", 1) == 1
     match schema.family:
         case Family.ARGMAX | Family.ARGMIN:
-            # ONNX and DirectML have a name each for the same choice.
+            # ONNX and DirectML have different names for the same choice.
             tie = Tie.LAST if values.get("select_last_index") or values.get("axis_direction") else Tie.FIRST
             return ArgReduce(order, axes, keepdims, tie, np.dtype(index or schema.outputs[0].types[0]))
         case Family.HARDMAX:
@@ -36,6 +36,6 @@ def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str
             if not isinstance(k, int):
                 reason = f"the k of {schema} is not known before the model runs"
                 raise SpecError(reason, remedy="give it as an initializer or a Constant")
-            # The direction of DirectML is that of the values: increasing wants the smallest.
+            # DirectML's direction is that of the values: increasing selects the smallest.
             order = Order.MAX if values.get("largest", values.get("axis_direction", 1)) else Order.MIN
             return TopK(order, axes[0], k, values.get("sorted", 1) == 1)

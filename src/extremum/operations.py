@@ -1,4 +1,4 @@
-"""The core operations, as values that say what is computed and run when called.
+"""The core operations, as values that describe a computation and run it when called.
 
 Every operator ends up as one of these. Axes are non-negative and distinct here: :mod:`extremum.lower` knows what a
 negative axis or a default means. The native module compares and traverses the elements.
@@ -29,21 +29,21 @@ class Order(enum.Enum):
 
 
 class Tie(enum.Enum):
-    """Which of several equal elements is the one selected."""
+    """Which of several equal elements is selected."""
 
     FIRST = "first"
     LAST = "last"
 
 
 def require_elements(x: NDArray[Any], axes: Sequence[int]) -> None:
-    """Refuse to reduce axes over which there is no element."""
+    """Refuse to reduce axes that hold no element."""
     if any(x.shape[axis] == 0 for axis in axes):
         raise ArgumentError(f"the reduced axes {tuple(axes)} of shape {x.shape} hold no element")
 
 
 @dataclass(frozen=True, slots=True)
 class ArgReduce:
-    """The index of the extremum over a set of axes in any sequence, row-major within the reduced block."""
+    """The index of the extremum over a set of axes in any order, row-major within the reduced block."""
 
     order: Order
     axes: tuple[int, ...]
@@ -84,21 +84,21 @@ class Extremum:
 
 @dataclass(frozen=True, slots=True)
 class Reduce:
-    """The extremum itself over a set of axes in any sequence, with the bits of the first or last of equals."""
+    """The extremum itself over a set of axes in any order, with the bits of the first or last of equal elements."""
 
     order: Order
-    axes: tuple[int, ...]  # none leaves every element as it is
+    axes: tuple[int, ...]  # without axes, every element stays as it is
     keepdims: bool
     tie: Tie
-    identity: bool = False  # whether a reduction of no element gives what every element beats, rather than an error
+    identity: bool = False  # whether a reduction of no element gives the value that every element beats, not an error
 
     def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the elements; ``out``, if given, receives them and is returned."""
         if not self.identity:
             require_elements(x, self.axes)
-        # (Written out: keywords by a dict would double the time of a small call.)
+        # The keywords are written out: a dict of keywords would double the time of a small call.
         _, ((selected, _),) = _native.reduce(
-            # NumPy gives a scalar for many a view without dimensions.
+            # NumPy returns a scalar for many 0-d views.
             np.asarray(x),
             self.axes,
             function="reduce",
@@ -127,14 +127,14 @@ class TopK:
     order: Order
     axis: int
     k: int
-    sorted: bool  # whether the best come first, rather than in any sequence
+    sorted: bool  # whether the best come first, rather than in any order
 
     def __call__(
         self, x: NDArray[Any], out: tuple[NDArray[Any], NDArray[Any]] | None = None
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the elements and int64 indices; ``out``, if given, receives both and is returned."""
         largest = self.order is Order.MAX
-        # NumPy gives a scalar for many a view without dimensions.
+        # NumPy returns a scalar for many 0-d views.
         best = _native.top_k_plain(
             np.asarray(x), self.k, self.axis, function="TopK", largest=largest, sorted=self.sorted, nan_first=largest
         )
@@ -150,5 +150,5 @@ Operation = ArgReduce | OneHot | Extremum | Reduce | TopK
 
 
 def results(returned: NDArray[Any] | tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
-    """Return what an operation returns as a tuple, also where it is one array."""
+    """Return what an operation returns as a tuple, even if it is one array."""
     return returned if isinstance(returned, tuple) else (returned,)

@@ -2,8 +2,8 @@
 
 A part holds the extreme elements of its slices, each with its row-major index in the whole reduced block; the index
 breaks ties. The answer has the same bits as one call on the whole array, in any order of merging. This file does not
-know where pieces are or who reads them. A part has no indices where none are wanted and equal elements have equal bits,
-or where parts come in the order of their indices.
+know where pieces are or who reads them. A part has no indices if the caller wants none and either
+equal elements have equal bits or parts come in the order of their indices.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from extremum.signatures import ValuesIndices
 Place = tuple[slice, ...]
 
 Part = tuple[tuple[NDArray[Any], NDArray[Any] | None], ...]
-"""For each end of the order the elements and their indices, -1 where none takes part; reduced axes have length 1.
+"""For each end of the order the elements and their indices, -1 for an empty slice; reduced axes have length 1.
 
-No indices are there where all slices have an element, and none is asked for. For ``top_k`` the axis has the candidates.
+The indices are None if nobody needs them; an empty slice is NaN then. For ``top_k`` the axis has the candidates.
 """
 
 _MERGE_BYTES = 1 << 20
-"""Bytes of parts that are merged at a time: they stay in the cache."""
+"""Bytes of parts to merge at a time: they stay in the cache."""
 
 _INT64 = np.dtype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """One call about a whole array, of which the shape and the element type are there and no more."""
+    """One call on a whole array, which is known only by its shape and element type."""
 
     call: Reduction
     axes: tuple[int, ...]
@@ -50,19 +50,19 @@ class Pieces:
     values: bool
     index: Index
     default: Any
-    # What indices are counted in until the caller's type is due.
+    # The type of indices until the results take the caller's type.
     part_index: np.dtype[Any]
     # Whether parts come in the order of their indices.
     is_ordered: bool = False
-    # How many elements the result has along a reduced axis that it keeps.
+    # The length of the result along a reduced axis that it keeps.
     length: int = 1
 
     @classmethod
     def plan(
         cls, call: Reduction, shape: Ints, dtype: np.dtype[Any], values: bool, index: Index, default: Any
     ) -> Pieces:
-        """Return a call whose arguments are known to be right; others are refused, before any piece is read."""
-        # One element, or none where there is none: what is refused of it is refused in the words of any call.
+        """Return a call with valid arguments, or refuse the arguments before any piece is read."""
+        # Try the call on one element, or on an empty array: errors then have the same text as in any other call.
         probe = np.zeros(shape if 0 in shape else (1,) * len(shape), dtype)
         try:
             call.find(Operand(probe), values, index, default)
@@ -75,44 +75,44 @@ class Pieces:
         return cls(replace(call, axis=axes), axes, shape, dtype, values, index, default, part_index)
 
     def cut(self, counts: Sequence[int]) -> Pieces:
-        """Return the call about so many pieces along each axis, whose parts come in the sequence of each axis."""
+        """Return the call on this number of pieces along each axis, whose parts come in the order of each axis."""
         several = [axis for axis in self.axes if counts[axis] > 1]
-        # Before the one axis that is cut there is nothing to count: parts would interleave in it.
+        # A longer reduced axis before the one that is cut would interleave the indices of parts.
         before = (self.shape[axis] for axis in self.axes if several and axis < several[0])
         return replace(self, is_ordered=not several[1:] and all(length == 1 for length in before))
 
     @property
     def result_axes(self) -> tuple[int | None, ...]:
-        """The axis of the array that each axis of the result is, None for a new one."""
+        """For each axis of the result, the axis of the array, or None for a new axis."""
         return tuple(axis for axis in range(len(self.shape)) if self.call.keepdims or axis not in self.axes)
 
     def along(self, each: Sequence[Any], reduced: Any) -> tuple[Any, ...]:
-        """Return for each axis of the result what the axis of the array has, and `reduced` for a reduced or new one."""
+        """Return the entry in `each` for each axis of the result, or `reduced` for a reduced or new axis."""
         return tuple(reduced if axis is None or axis in self.axes else each[axis] for axis in self.result_axes)
 
     @property
     def has_indices(self) -> bool:
-        """Whether parts need indices: they are asked for, or decide between equal elements of unequal bits."""
+        """Whether parts need indices: for the caller, or to decide between equal elements with different bits."""
         return self.index is not None or not (self.is_ordered or self.dtype.kind in "biumM")
 
     @property
     def nan_is_empty(self) -> bool:
-        """Whether a part says by NaN that a slice has no element."""
+        """Whether NaN in a part means that a slice has no element."""
         return not self.has_indices and self.call.nan_policy == "omit" and self.dtype.kind not in "biumM"
 
     @property
     def types(self) -> tuple[np.dtype[Any], ...]:
-        """The element types of the results: of the elements at each end, then of their indices."""
+        """The element types of the results: of the values at each end, then of the indices."""
         ends = len(self.call.largest)
         values = (self.dtype.newbyteorder("="),) * ends if self.values else ()
         return values if self.index is None else (*values, *(self.index,) * ends)
 
     def part(self, piece: Operand, offset: tuple[int, ...], where: Any = None) -> Part:
-        """Return the part of a piece, whose first element is at `offset` of the whole."""
+        """Return the part of a piece, whose first element is at `offset` in the whole."""
         array, mask = piece.array, replace(self.call, where=where).mask(piece)
         call = replace(self.call, keepdims=True, where=mask)
         if mask is None and array.size and all(array.shape[axis] == 1 for axis in self.axes):
-            # One element of each slice.
+            # The piece has one element of each slice.
             values, indices = array.astype(array.dtype.newbyteorder("="), copy=False), None
             first = np.zeros((1,) * array.ndim, self.part_index)
             if self.has_indices:
@@ -131,20 +131,20 @@ class Pieces:
         return tuple((values, self._in_the_whole(indices, array.shape, offset)) for values, indices in found)
 
     def merge(self, parts: Sequence[Part]) -> Part:
-        """Return the part of what several are of, in whatever sequence they come."""
+        """Merge parts, in any order, into the part of all their pieces."""
         if len(parts) == 1:
             return parts[0]
         return tuple(self._merge_end(end, [part[at] for part in parts]) for at, end in enumerate(self.call.largest))
 
     def finish(self, parts: Sequence[Part], origin: tuple[int, ...]) -> tuple[Any, ...]:
-        """Return the results, of parts that are of all; `origin` is the place of their first slice in the whole."""
+        """Return the results from parts of whole slices; `origin` is the place of the first slice in the whole."""
         call = replace(self.call, origin=origin)
         gone = () if call.keepdims else self.axes
         ends = []
         for values, indices in self.merge(parts):
             if self.nan_is_empty:
                 indices = np.where(nan(values), -1, 0)
-            # The caller's own memory from here on: a part may be somebody else's too.
+            # Copy for the caller: other code may use the memory of a part too.
             indices = None if indices is None else indices.squeeze(gone).astype(_INT64)
             values = values.squeeze(gone)
             ends.append(ValuesIndices(values.copy() if self.values else values, indices))
@@ -153,18 +153,18 @@ class Pieces:
         return tuple(as_result(each) for each in values_then_indices(found))
 
     def _whole_of(self, part: Part) -> NDArray[Any]:
-        """Return an array in the shape of the whole, with the lengths of a part where they are unknown (NaN)."""
+        """Return an array in the shape of the whole; unknown lengths (NaN) come from a part."""
         lengths = [part[0][0].shape[axis] if math.isnan(length) else length for axis, length in enumerate(self.shape)]
         return np.broadcast_to(np.zeros((), self.dtype), lengths)
 
     def _in_the_whole(self, indices: Any, shape: tuple[int, ...], offset: tuple[int, ...]) -> NDArray[Any]:
-        """Return what row-major indices into the reduced axes of a piece are in the whole."""
+        """Convert row-major indices into the reduced axes of a piece to indices into those of the whole."""
         split = [axis for axis in self.axes if shape[axis] != self.shape[axis]]
         if not split:
             return np.asarray(indices)
         first, kind = self.axes[0], indices.dtype.type
         if split == [first]:
-            # Whole rows of it: they are counted alike.
+            # Only the first reduced axis is cut, so all indices shift by the same number.
             whole = indices + kind(offset[first] * math.prod(self.shape[axis] for axis in self.axes[1:]))
         else:
             whole, rest, stride = np.zeros_like(indices), indices, 1
@@ -187,7 +187,7 @@ class Pieces:
             block = slice(start, start + step)
             stacked = None if indices is None else np.stack([each[block] for each in indices])
             blocks.append(self._best(largest, np.stack([each[block] for each in values]), stacked))
-        # (One block is not copied.)
+        # A single block is not copied.
         join = np.concatenate if blocks[1:] else operator.itemgetter(0)
         best, found = (None if each[0] is None else join(each).reshape(shape) for each in zip(*blocks, strict=True))
         return best, found
@@ -207,12 +207,12 @@ class Pieces:
         assert place is not None
         in_order = self.is_ordered or not self.has_indices or bool((indices[1:] > indices[:-1]).all())
         if not in_order:
-            # Of those as good as the best, the index says which it is.
+            # Among the elements that equal the best, the index decides.
             equal = _equal(values, best.values)
             among = Reduction(self.call.function, (last,), 0, True, where=equal if there is None else equal & there)
             place = among.search(Operand(indices), False, _INT64)[1][0].indices
             assert place is not None
-        # Where nothing takes part in any, it takes part in the first neither.
+        # If a slice is empty in all parts, take the first part: its index is -1 too.
         columns = np.arange(values.shape[1]) + np.maximum(place[0], 0) * np.int64(values.shape[1])
         chosen = best.values[0] if in_order and there is None else values.reshape(-1)[columns]
         return chosen, indices.reshape(-1)[columns]
@@ -220,13 +220,13 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopK(Pieces):
-    """One call of ``top_k`` about a whole array; a part holds the candidates of its slices, from the best."""
+    """One call of ``top_k`` on a whole array; a part holds the candidates of its slices, best first."""
 
     selection: Selection
 
     @classmethod
     def of(cls, selection: Selection, shape: tuple[int, ...], dtype: np.dtype[Any]) -> TopK:
-        """Return a call whose arguments are known to be right; element types without an order are refused."""
+        """Return a call with valid arguments, or refuse an element type without an order."""
         axis = selection.axis
         try:
             selection.select(Operand(np.zeros((1,) * len(shape), dtype)))
@@ -234,13 +234,13 @@ class TopK(Pieces):
             raise _of_the_whole(error, shape, dtype) from None
         axes = tuple(range(len(shape))) if axis is None else (axis,)
         call = Reduction("top_k", (selection.largest,), axis, keepdims=True)
-        # Candidates of a part stand in order, whatever the caller wants.
+        # The candidates of a part are sorted, whatever the caller wants.
         selection = replace(selection, in_order=True)
         return cls(call, axes, shape, dtype, True, _INT64, None, _INT64, length=selection.k, selection=selection)
 
     @property
     def result_axes(self) -> tuple[int | None, ...]:
-        """The axes of the array, or a new one for all of its elements."""
+        """The axes of the array, or one new axis for all elements."""
         return (None,) if self.selection.axis is None else tuple(range(len(self.shape)))
 
     def part(self, piece: Operand, offset: tuple[int, ...], where: Any = None) -> Part:
@@ -255,14 +255,14 @@ class TopK(Pieces):
         axis = self.selection.axis or 0
         values, indices = (np.concatenate(each, axis) for each in zip(*(part[0] for part in parts), strict=True))
         if not self.is_ordered:
-            # Equal elements have to lie by ascending index.
+            # Equal elements must come in ascending order of their indices.
             order = np.argsort(indices, axis)
             values, indices = (np.take_along_axis(each, order, axis) for each in (values, indices))
         best = self.selection.select(Operand(values))
         return ((best.values, np.take_along_axis(indices, best.indices, axis)),)
 
     def finish(self, parts: Sequence[Part], origin: tuple[int, ...]) -> tuple[Any, ...]:
-        """Return the k best, of parts that are of all."""
+        """Return the k best from parts of whole slices."""
         ((values, indices),) = part = self.merge(parts)
         assert indices is not None
         kept = tuple(at for axis, at in zip(self.result_axes, origin, strict=True) if axis not in (None, *self.axes))
@@ -277,13 +277,13 @@ def places(shape: Sequence[int], sizes: Sequence[int]) -> Iterator[Place]:
 
 
 def _of_the_whole(error: ExtremumError, shape: Sequence[float], dtype: np.dtype[Any]) -> ExtremumError:
-    """Return an error about a piece as one about the whole array."""
+    """Turn an error about a piece into an error about the whole array."""
     given = f"{dtype}[{', '.join('?' if math.isnan(length) else str(length) for length in shape)}]"
     return type(error)(error.reason, where=error.where, given=given, remedy=error.remedy)
 
 
 def _equal(values: NDArray[Any], best: Any) -> NDArray[np.bool_]:
-    """Return which elements are as good as the best of them: NaN beside NaN, and zeros of both signs."""
+    """Return which elements equal the best: NaN equals NaN, and zeros of both signs are equal."""
     if values.dtype.kind in "mM":
         return np.asarray(values.view(_INT64) == best.view(_INT64))
     with np.errstate(invalid="ignore"):

@@ -1,8 +1,8 @@
 """Text from a model or a file name, made fit for a terminal, a log and a workflow's output; and tables in Markdown.
 
-Decides what stands for characters that move a cursor, turn the direction of writing or start a new line, and for those
-with which build services mark their commands. Every text for a reader comes through here; what a program reads (JSON,
-the attributes of an error) keeps its value.
+Escapes characters that move a cursor, change the direction of writing or start a new line, and those with which build
+services mark their commands. Every text for a reader passes through here; what a program reads (JSON, the attributes of
+an error) keeps its value.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 
-# (No message has 1000 characters without a name that was made to be long.)
+# No message has 1000 characters, unless a name in it was made long on purpose.
 def printable(text: str, longest: int = 1000) -> str:
-    r"""Return a text on one line: escaped as ``repr`` does it, cut in the middle where it is too long."""
+    r"""Return a text on one line: escaped as ``repr`` does it, cut in the middle if it is too long."""
     cut = _cut(text, longest)
     escaped = "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in cut)
     # GitHub and Azure take commands from "##[" and "##vso[" anywhere in a line, GitHub also from "::" at its beginning.
@@ -23,8 +23,8 @@ def printable(text: str, longest: int = 1000) -> str:
 
 
 def json_text(document: object) -> str:
-    r"""Return a value as JSON, with its escapes where :func:`printable` has them."""
-    # (Whoever imports the package has no need of it.)
+    r"""Return a value as JSON, with JSON's escapes where :func:`printable` has escapes."""
+    # Importing the package does not need this module.
     import json
 
     return json.dumps(document, indent=2).replace("\x7f", "\\u007f").replace("##", "#\\u0023")

@@ -1,4 +1,4 @@
-"""Reductions with every option: values and indices, ones, the k best, a NaN policy, a mask, a default, `out`.
+"""Reductions with every option: values and indices, hardmax, top-k, a NaN policy, a mask, a default, `out`.
 
 This file decides which elements take part, what the result of an empty slice is, and which option values are errors.
 The native module finds values and indices in one pass; it calls this file for arrays of other libraries and for options
@@ -29,24 +29,24 @@ _INT64 = np.dtype(np.int64)
 
 Ints = tuple[int, ...]
 Index = np.dtype[Any] | None
-"""The type of indices; None where none are wanted."""
+"""The type of the indices; None if the caller wants no indices."""
 Ends = tuple[ValuesIndices[Any, Any], ...]
-"""For each end of the order the values and the indices, in the shape of the result; None is what is not wanted."""
+"""For each end of the order, the values and indices in the shape of the result; None for what nobody asks for."""
 
 
 @dataclass(slots=True)
 class Reduction:
-    """One call: over which axes and at which ends of the order, and which elements take part."""
+    """One call: its axes, its ends of the order, and which elements take part."""
 
     function: str
-    # True for the largest, False for the smallest: one or both.
+    # True for the largest, False for the smallest; one entry or both.
     largest: tuple[bool, ...]
     axis: Any = None
     keepdims: bool = False
     select_last_index: bool = False
     nan_policy: Any = "propagate"
     where: Any = None
-    # Where the result lies within that of a larger array, of which this one is a piece.
+    # If the array is a piece of a larger array: where its result starts in the result of the larger array.
     origin: Ints = ()
 
     def __post_init__(self) -> None:
@@ -55,29 +55,29 @@ class Reduction:
         self.select_last_index = flag(self.function, "select_last_index", self.select_last_index)
 
     def find(self, x: Operand, values: bool, index: Index, default: Any) -> Ends:
-        """Find values, indices or both; the default is an index where no values are wanted."""
+        """Find values, indices or both; without values, the default is an index."""
         require_policy(self.function, self.nan_policy)
         empty, ends = self.search(x, values or self.nan_policy == "raise", index)
-        # (A search with empty slices counts in another type.)
+        # If slices may be empty, the search may count in another type than `index`.
         last = math.prod(x.array.shape[axis] for axis in self.axes(x.array.ndim)) - 1
         require_fit(self.function, last, index, x.array)
         return self.finish(x.array, empty, ends, values, index, default)
 
     def search(self, x: Operand, values: bool, index: Index) -> tuple[int | None, Ends]:
-        """Return how many slices are empty, None where none can be, and what is at each end of the order.
+        """Return the number of empty slices, None if no slice can be empty, and the result at each end of the order.
 
-        The index of a slice without an element that takes part is -1: where there may be one, there are indices of a
-        signed type.
+        A slice is empty if no element of it takes part; its index is -1. So if slices may be empty, there are indices,
+        of a signed type.
         """
         array, where, times = x.array, self.mask(x), x.array.dtype.kind in "mM"
         omit = self.nan_policy == "omit" and array.dtype.kind not in "biu"
         may_be_empty = omit or where is not None or array.size == 0
         if may_be_empty:
             index = index if index is not None and index.kind == "i" else _INT64
-        # NaT is stored as the smallest integer: it is the extremum of itself, or else looked for beside the largest.
+        # NaT is stored as the smallest integer: a search for the smallest finds it. For the largest, search for both.
         beside = times and not omit and True in self.largest
         ends = tuple(dict.fromkeys((False, *self.largest))) if beside else self.largest
-        # (Written out: keywords by a dict would add a third to the time of a small call.)
+        # The keywords are written out: a dict of keywords would add a third to the time of a small call.
         empty, parts = _native.reduce(
             ticks(array),
             self.axis,
@@ -107,10 +107,10 @@ class Reduction:
     def finish(
         self, array: NDArray[Any], empty: int | None, ends: Ends, values: bool, index: Index, default: Any
     ) -> Ends:
-        """Return what was found with defaults and in the type of index, or refuse it; no element of `array` is read."""
+        """Fill defaults into the results and convert the indices, or refuse them; this reads no element of `array`."""
         axes, defaults = self.axes(array.ndim), self._defaults(array.dtype, values, index, default)
         if defaults is None and any(array.shape[axis] == 0 for axis in axes):
-            # There may be no slice that lacks them.
+            # The result may have no slices: then none of them counts as empty.
             reason = f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element"
             remedy = "reduce axes that are not empty, or pass a default"
             raise ArgumentError(reason, given=_summary(array), remedy=remedy)
@@ -140,7 +140,7 @@ class Reduction:
         return tuple(sorted(operator.index(axis) % rank for axis in several))
 
     def mask(self, x: Operand) -> NDArray[np.bool_] | None:
-        """Return which elements take part, None where all do; NaN is not looked for."""
+        """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
         where = None if self.where is None else as_mask(self.function, self.where, x.array.shape)
         if x.valid is None:
             return where
@@ -149,7 +149,7 @@ class Reduction:
         return x.valid if where is None else np.asarray(where & x.valid)
 
     def _defaults(self, dtype: np.dtype[Any], values: bool, index: Index, default: Any) -> tuple[Any, ...] | None:
-        """Return a default for each end of the order, in the type of what it stands for, or refuse it."""
+        """Return a default for each end of the order, in the type of the result that it replaces, or refuse it."""
         if default is None:
             return None
         is_pair = self.function == "minmax" and isinstance(default, tuple)
@@ -184,21 +184,21 @@ class Reduction:
 
 
 def operand_of(function: str, x: object) -> Operand:
-    """Return the argument of a function, in whatever library the caller has it."""
+    """Return the argument of a function as an operand, whatever its library."""
     try:
         return as_operand(x)
     except ExtremumError as error:
-        # An error about a column names it.
+        # An error about a column has the column in `where`.
         where = f"{function}, {error.where}" if error.where else function
         raise type(error)(error.reason, where=where, given=error.given, remedy=error.remedy) from None
 
 
 def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:
-    """Return the type of indices that a caller names, or that `out` has."""
+    """Return the index type that the caller names, or else the type of `out`."""
     if dtype is None:
         own: np.dtype[Any] = out.dtype.newbyteorder("=") if isinstance(out, np.ndarray) else _INT64
         return own if own.kind in "iu" else _INT64
-    # (A type of another library, as PyTorch's are, or none at all.)
+    # NumPy raises these errors for types of other libraries, such as PyTorch's, and for values that are no type.
     with suppress(TypeError, ValueError):
         dtype = np.dtype(dtype)
         if dtype.kind in "iu" and dtype.isnative:
@@ -208,7 +208,7 @@ def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:
 
 
 def require_fit(function: str, last: float, index: Index, array: NDArray[Any] | None = None) -> None:
-    """Refuse a type that does not hold the last index of a slice."""
+    """Refuse an index type that cannot hold the last index of a slice."""
     if index is not None and last > np.iinfo(index).max:
         reason = f"{function}: an index up to {last} does not fit {index}"
         given = "" if array is None else _summary(array)
@@ -220,7 +220,7 @@ def _keyword(function: str) -> str:
 
 
 def require_policy(function: str, nan_policy: object) -> None:
-    """Refuse a word that is no policy."""
+    """Refuse a value that is not a NaN policy."""
     if not isinstance(nan_policy, str) or nan_policy not in get_args(NanPolicy):
         reason = f"{function}: there is no NaN policy {nan_policy!r}"
         raise ArgumentError(reason, remedy="use 'propagate', 'omit' or 'raise'")
@@ -231,7 +231,7 @@ def _summary(array: NDArray[Any]) -> str:
 
 
 def flag(function: str, name: str, value: object) -> bool:
-    """Return an option that is either true or false, or refuse it; what has an index counts, as in NumPy."""
+    """Return an option as a bool, or refuse it; any value with ``__index__`` counts, as in NumPy."""
     if isinstance(value, np.bool_):
         return bool(value)
     try:
@@ -241,12 +241,12 @@ def flag(function: str, name: str, value: object) -> bool:
 
 
 def as_mask(function: str, where: Any, shape: Ints | None = None) -> NDArray[np.bool_]:
-    """Return a mask of any library as an array of bool, in the shape of the array it belongs to, or refuse it."""
+    """Return a mask of any library as an array of bool, broadcast to the shape of its array, or refuse it."""
     operand = operand_of(function, where)
     array = operand.array
     if count := operand.missing:
         reason = f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False"
-        raise ArgumentError(reason, remedy="fill them with what they are to mean")
+        raise ArgumentError(reason, remedy="fill them with True or False")
     if array.dtype != np.bool_:
         reason = f"{function}: where has element type {array.dtype}, not bool"
         given = f"where: {_summary(array)}"
@@ -261,13 +261,13 @@ def as_mask(function: str, where: Any, shape: Ints | None = None) -> NDArray[np.
 
 def nan(array: NDArray[Any]) -> NDArray[np.bool_]:
     """Return where the elements are NaN, or NaT."""
-    # (ml_dtypes widens a bfloat16 to look at it, at which a signalling NaN is an invalid operation.)
+    # ml_dtypes widens a bfloat16 to test it, and a signalling NaN makes that an invalid operation.
     with np.errstate(invalid="ignore"):
         return np.asarray(np.isnan(array), np.bool_)
 
 
 def _in_utc(function: str, default: Any, zone: str | None) -> Any:
-    """Return a default beside elements in a time zone as they are compared: in UTC; other defaults as they are."""
+    """Convert a default for elements in a time zone to UTC, in which they are compared; return others unchanged."""
     if zone is None or default is None:
         return default
     if isinstance(default, tuple):
@@ -281,17 +281,17 @@ def _in_utc(function: str, default: Any, zone: str | None) -> Any:
 
 
 def _time(default: Any) -> Any:
-    """Return a time without a zone of Python or pandas as one of NumPy; others as they are."""
+    """Convert a time of Python or pandas without a zone to NumPy's type; return other values unchanged."""
     if not isinstance(default, datetime.date | datetime.timedelta) or getattr(default, "tzinfo", None) is not None:
         return default
-    # pandas' own have nanoseconds.
+    # pandas' times have nanoseconds, which `to_numpy` keeps.
     if (exact := getattr(default, "to_numpy", None)) is not None:
         return exact()
     return np.timedelta64(default) if isinstance(default, datetime.timedelta) else np.datetime64(default)
 
 
 def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a default as an array without dimensions, in the element type of the array it stands beside."""
+    """Return a default as a 0-d array in the element type of the reduced array, or refuse it."""
     if dtype.kind in "mM":
         value = np.asarray(_time(default))
         if value.ndim == 0 and value.dtype.kind == dtype.kind and np.can_cast(value.dtype, dtype, "same_kind"):
@@ -311,7 +311,7 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
 
 
 def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = True) -> NDArray[Any]:
-    """Copy a finished result to the caller's array, which is not touched before; or only check that it fits."""
+    """Copy a finished result to the caller's array, which stays untouched until then; or only check that it fits."""
     array = as_output(out, function)
     if array.dtype.newbyteorder("=") != result.dtype or array.shape != result.shape or not array.flags.writeable:
         raise wrong_output(function, array, result.dtype, result.shape)
@@ -322,7 +322,7 @@ def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = Tru
 
 
 def wrong_output(function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: Sequence[int]) -> ExtremumError:
-    """Return the error about an array that does not take a result of this type and shape."""
+    """Return the error about an output array that cannot take a result of this type and shape."""
     shape, given, own = tuple(shape), f"out: {_summary(out)}", out.dtype.newbyteorder("=")
     if own != dtype:
         reason = f"{function}: out has element type {own}, the result has {dtype}"
@@ -335,11 +335,11 @@ def wrong_output(function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: 
 
 
 def ticks(array: NDArray[Any]) -> NDArray[Any]:
-    """Return times as the integers that they are stored as, in their byte order; other elements as they are."""
+    """Return times as their stored integers, in their byte order; return other elements unchanged."""
     return array.view(_INT64.newbyteorder(array.dtype.byteorder)) if array.dtype.kind in "mM" else array
 
 
-# At which ends of the order each function looks: True for the largest.
+# The ends of the order that each function looks for: True for the largest.
 ENDS: dict[str, tuple[bool, ...]] = {
     **dict.fromkeys(("argmax", "max", "hardmax"), (True,)),
     **dict.fromkeys(("argmin", "min"), (False,)),
@@ -348,7 +348,7 @@ ENDS: dict[str, tuple[bool, ...]] = {
 
 
 def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
-    """Answer a call of ``argmax``, ``argmin``, ``max``, ``min`` or ``minmax`` that the native module leaves."""
+    """Answer a call of ``argmax``, ``argmin``, ``max``, ``min`` or ``minmax`` that the native module passes on."""
     if (own := frontend(function, x)) is not None:
         return own(x, axis, **options)
     names = {"return_index", "dtype", "index_dtype", "default", "out"}
@@ -359,9 +359,9 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
         operand.require_no_zone(out)
         returned["default"] = _in_utc(function, returned.get("default"), operand.zone)
         if out is not None and returned["return_index"]:
-            raise ArgumentError(f"{function}: out receives values alone", remedy="leave out, or return_index, away")
+            raise ArgumentError(f"{function}: out receives values alone", remedy="omit out or return_index")
     if operand.array is not x and operand.valid is None:
-        # The native function knows the array of the operand.
+        # The native function takes the plain array of the operand.
         found = getattr(_native, function)(operand.array, axis, **options, **returned)
         results = found if isinstance(found, tuple) else (found,)
     else:
@@ -379,7 +379,7 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
 
 
 def values_then_indices(ends: Ends) -> tuple[Any, ...]:
-    """Return the values at each end of the order and then the indices, as far as they are wanted."""
+    """Return the values at each end of the order, then the indices; skip those that nobody asks for."""
     return tuple([each for at in (0, 1) for end in ends if (each := end[at]) is not None])
 
 
@@ -395,7 +395,7 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
         result = np.asarray(_native.hardmax(array, axis, out=out))
     else:
         (found,) = call.find(operand, False, _INT64, -1)
-        # Times have no 1, so that theirs is an integer.
+        # Time types have no 1, so the result for times is an integer.
         dtype = np.dtype(np.int64) if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
         result = ones(found.indices, call.axes(array.ndim), array.shape, (0,) * array.ndim, array.shape, dtype)
         if out is not None:
@@ -406,7 +406,7 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
 def ones(
     indices: NDArray[Any], axes: Ints, whole: Ints, offset: Ints, shape: Ints, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
-    """Write a 1 at each index but -1, in the piece of this shape that starts at `offset` of a whole."""
+    """Return a piece of a larger array, of this shape and starting at `offset`, with a 1 at each index except -1."""
     result: NDArray[Any] = np.zeros(shape, dtype)
     if not result.size:
         return result
@@ -437,7 +437,7 @@ def top_k(x: object, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: An
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """One call: how many along which axis, at which end of the order."""
+    """One call of ``top_k``: how many elements, along which axis, at which end of the order."""
 
     k: int
     axis: int | None
@@ -447,7 +447,7 @@ class Selection:
 
     @classmethod
     def of(cls, x: Any, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: Any) -> Selection:
-        """Return a call about what has a shape and an element type, or refuse it."""
+        """Return a call on `x`, which needs only a shape and an element type, or refuse the call."""
         if mode not in ("largest", "smallest"):
             raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")
         require_policy("top_k", nan_policy)
@@ -456,7 +456,7 @@ class Selection:
             k = operator.index(None if isinstance(k, bool | np.bool_) else k)  # type: ignore[arg-type]
         except TypeError:
             raise ArgumentTypeError(f"top_k: k is {k!r}, not an integer", remedy="pass an int") from None
-        # (Whatever looks at an argument may give the array another shape.)
+        # Code that an argument runs may change the shape of the array, so read the shape last.
         axis = one_axis(x, axis)
         where, most = ("", math.prod(x.shape)) if axis is None else (f" along axis {axis}", x.shape[axis])
         if not 0 <= k <= most:
@@ -465,7 +465,7 @@ class Selection:
         return cls(k, axis, mode == "largest", in_order, nan_policy)
 
     def select(self, x: Operand) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
-        """Return the candidates: the k best, or all where there are fewer; at least one under ``raise``."""
+        """Return the candidates: the k best, or all if there are fewer; at least one under ``raise``."""
         array, times = x.whole("top_k: x"), x.array.dtype.kind in "mM"
         length = array.size if self.axis is None else array.shape[self.axis]
         k, nan_first = min(max(self.k, self.nan_policy == "raise"), length), self.nan_policy != "omit"
@@ -478,7 +478,7 @@ class Selection:
     def finish(
         self, x: NDArray[Any], found: ValuesIndices[NDArray[Any], NDArray[Any]], origin: tuple[int, ...] = ()
     ) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
-        """Return the k best of the candidates, or refuse NaN; `origin` is the place of the first slice in a whole."""
+        """Return the k best of the candidates, or refuse NaN; `origin` is the place of the first slice in the whole."""
         axis = self.axis or 0
         if self.nan_policy == "raise":
             call = Reduction("top_k", (self.largest,), self.axis, origin=origin)
@@ -488,7 +488,7 @@ class Selection:
 
 
 def one_axis(x: Any, axis: Any) -> int | None:
-    """Return an axis by its number from the first one, None for all elements, or refuse it."""
+    """Return an axis as a non-negative number, None for all elements, or refuse it."""
     if axis is None:
         return None
     number = integers("top_k", axis, x)

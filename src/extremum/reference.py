@@ -28,19 +28,19 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]
         case TopK(order, axis, k, _):
             return top_k(x, order, axis, k, nan_first=order is Order.MAX)
         case OneHot(axes):
-            # One at the first maximum over a set of axes, zero elsewhere.
+            # 1 at the first maximum over a set of axes, 0 elsewhere.
             result = np.zeros(x.shape, x.dtype)
             for block, ones in zip(_blocks(x, axes), _blocks(result, axes), strict=True):
                 if block.size:
                     ones[np.unravel_index(_position(block, Order.MAX, Tie.FIRST), ones.shape)] = 1
             return result
         case ArgReduce(order, axes, keepdims, tie, index):
-            # The index is row-major within the reduced block; no axis leaves blocks of one.
+            # The index is row-major within the reduced block; without axes, each block has one element.
             require_elements(x, axes)
             result = np.array([_position(block, order, tie) for block in _blocks(x, axes)], index)
             result = result.reshape(_kept(x, axes))
         case Reduce(order, axes, keepdims, tie, identity):
-            # First or last of the extreme elements, to the bit.
+            # The first or last of the extreme elements, bit for bit.
             if not identity:
                 require_elements(x, axes)
             result = np.empty(_kept(x, axes), x.dtype)
@@ -52,7 +52,7 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]
 def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
     """Elementwise largest or smallest of operands broadcast together; +0 is larger than -0, as in IEEE 754-2019.
 
-    With `omit` NaN counts only where there is nothing else.
+    With `omit`, NaN counts only if there is no number.
     """
     operands = tuple(np.broadcast_arrays(*operands))
     result = np.empty(operands[0].shape, operands[0].dtype)
@@ -60,26 +60,26 @@ def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
         candidates = [x[place] for x in operands]
         numbers = [candidate for candidate in candidates if not math.isnan(candidate.item())]
         chosen = numbers if omit and numbers else candidates
-        # The sign of a number decides between zeros alone.
+        # The sign of a number decides only between zeros.
         sign = 1 if order is Order.MAX else -1
         result[place] = max(chosen, key=lambda x: (*_key(x.item(), order), sign * math.copysign(1, x.item())))
     return result
 
 
 def top_k(x: Array, order: Order, axis: int, k: int, *, nan_first: bool) -> tuple[Array, Array]:
-    """Best elements along one axis and their indices, best first, equal ones by index; NaN before or after numbers."""
+    """Best elements along one axis and their indices, best first, equals by index; NaN before or after numbers."""
     shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
     values, indices = np.empty(shape, x.dtype), np.empty(shape, np.int64)
     for block, best, places in zip(*(_blocks(each, (axis,)) for each in (x, values, indices)), strict=True):
         keys = [_key(number, order, nan_first) for number in _numbers(block)]
-        # (Equal ones stay in their sequence.)
+        # Equal elements keep their order.
         places[...] = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)[:k]
         best[...] = block[places]
     return values, indices
 
 
 def identity_of(dtype: np.dtype[Any], order: Order) -> Any:
-    """Return what every element beats or equals: the other end of the order of its type."""
+    """Return the value that every element beats or equals: the other end of the order of its type."""
     if dtype.name == "bool":
         return order is Order.MIN
     if "int" in dtype.name:
@@ -92,7 +92,7 @@ def _kept(x: Array, axes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _blocks(x: Array, axes: Sequence[int]) -> Iterator[Array]:
-    """Yield views of `x`, one for each place along the other axes, in row-major sequence."""
+    """Yield views of `x`, one for each place along the other axes, in row-major order."""
     for place in np.ndindex(_kept(x, axes)):
         yield x[(*(slice(None) if axis in axes else i for axis, i in enumerate(place)), ...)]
 
@@ -103,7 +103,7 @@ def _position(block: Array, order: Order, tie: Tie) -> int:
 
 
 def _numbers(block: Array) -> list[Number]:
-    """Elements as Python's numbers; times as the integers they are stored as, with NaN for NaT."""
+    """Elements as Python's numbers; times as their stored integers, with NaN for NaT."""
     if block.dtype.kind in "mM":
         ticks = block.ravel().view(np.int64).tolist()
         return [math.nan if missing else tick for tick, missing in zip(ticks, np.isnat(block.ravel()), strict=True)]
@@ -111,5 +111,5 @@ def _numbers(block: Array) -> list[Number]:
 
 
 def _key(value: Number, order: Order, nan_first: bool = True) -> tuple[bool, Number]:
-    """Return what is compared, the extremum being the largest: NaN beats every number or none, NaNs tie, -0 is +0."""
+    """Return the key to compare, largest for the extremum: NaN beats every number or none, NaNs tie, -0 is +0."""
     return (nan_first, 0) if math.isnan(value) else (not nan_first, value if order is Order.MAX else -value)

@@ -18,7 +18,7 @@ from extremum import _native
 from extremum.errors import ArgumentTypeError
 
 NanPolicy = Literal["propagate", "omit", "raise"]
-"""SciPy's words: NaN is the extremum, or is not there, or is an error."""
+"""SciPy's words: NaN is the extremum, is ignored, or is an error."""
 
 Axis = SupportsIndex | tuple[SupportsIndex, ...] | list[int]
 """One axis or several."""
@@ -38,20 +38,20 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class HardmaxOptions(TypedDict, total=False):
-    """Which elements take part: options of ``hardmax``, ``maximum`` and ``minimum``; a mask of any library."""
+    """Which elements take part: options of ``hardmax``, ``maximum`` and ``minimum``; the mask may be of any library."""
 
     nan_policy: NanPolicy
     where: Any
 
 
 class TieOptions(HardmaxOptions, total=False):
-    """The same, and which of equal elements is taken."""
+    """The same options, and which of equal elements wins."""
 
     select_last_index: bool
 
 
 class ArgKeywords(TieOptions, total=False):
-    """Options of ``argmax`` and ``argmin``; some change the type for NumPy's arrays only."""
+    """Options of ``argmax`` and ``argmin``; some change the type of the result for NumPy's arrays only."""
 
     default: int | None
     keepdims: bool
@@ -65,7 +65,7 @@ class ValueOptions(TieOptions, total=False):
 
 
 class ValueKeywords(ValueOptions, total=False):
-    """The same, and those that change the type for NumPy's arrays only."""
+    """The same options, and those that change the type of the result for NumPy's arrays only."""
 
     keepdims: bool
     index_dtype: IndexType | None
@@ -127,7 +127,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("mask", "condition"), ("where",)),
     **dict.fromkeys(("output",), ("out",)),
 }
-"""Words of other libraries, and those that say it here: the first that a function has."""
+"""Words of other libraries, and the words for them here; the first that a function has counts."""
 
 _MEANINGS = {
     "default": ", which is the answer where no element takes part",
@@ -138,14 +138,14 @@ _MEANINGS = {
 
 @functools.cache
 def _keywords(function: str) -> tuple[str, ...]:
-    # Not for each error: to read a signature takes far longer than to make one, and inspect keeps memory.
+    # Cached: reading a signature takes far longer than making an error, and inspect keeps memory.
     return tuple(inspect.signature(getattr(_native, function)).parameters)
 
 
 def unknown_keyword(function: str, given: Iterable[str], known: Collection[str] = ()) -> ArgumentTypeError | None:
-    """Return the error about the first keyword that a function does not have, or None; it names the word for it here.
+    """Return the error about the first keyword that a function does not have, or None; it suggests the word used here.
 
-    `known` are its keywords; those of the array function of this name where none are given.
+    `known` are its keywords; by default, those of the array function of this name.
     """
     known = known or _keywords(function)
     name = next((each for each in given if each not in known), None)
@@ -162,7 +162,7 @@ def like(
 ) -> Callable[[Function], Function]:
     """Give a function with ``**options`` the keywords of the array function of this name, with their defaults.
 
-    What it is called with is complete: an option that the caller leaves out has its default.
+    The function gets every option: an option that the caller leaves out has its default.
     """
     own_types = (ArgKeywords if model.startswith("arg") else ValueKeywords).__annotations__
     types = TopKOptions.__annotations__ | own_types | {"return_index": bool}

@@ -1,7 +1,7 @@
-"""What every version of every operator promises, as data, and the look-up of the version in force.
+"""The schema of every version of every operator, as data, and the lookup of the version in force.
 
-Decides nothing that a document does not say. What follows from a schema is decided by :mod:`extremum.validate`,
-:mod:`extremum.infer` and :mod:`extremum.lower`.
+Contains only what the documents say. :mod:`extremum.validate`, :mod:`extremum.infer` and :mod:`extremum.lower` decide
+what follows from a schema.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ DIRECTML = "directml"
 
 
 def requirement(domain: str, version: int) -> str:
-    """Return a version of a domain as a user asks for it."""
+    """Return a version of a domain in the user's words, such as ``opset 13``."""
     return f"feature level {version >> 12}_{version >> 8 & 0xF}" if domain == DIRECTML else f"opset {version}"
 
 
 class Family(enum.Enum):
-    """What an operator computes, whatever its version."""
+    """What an operator computes, the same in all its versions."""
 
     ARGMAX = "index of the largest"
     ARGMIN = "index of the smallest"
@@ -60,7 +60,7 @@ class Parameter:
 
     name: str
     types: tuple[str, ...]  # inputs and outputs with the schema's `types` share one element type in a node
-    maximum: int = 1  # more than 1 for a variadic input, of which at least one is needed
+    maximum: int = 1  # more than 1 for a variadic input, which needs at least one tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +68,29 @@ class Attribute:
     """One attribute, named as the document spells it."""
 
     name: str
-    default: int | None  # the value of an attribute that a node leaves out; None if the document states no default
+    default: int | None  # the value if a node omits the attribute; None if the document states no default
     range: AttributeRange
     required: bool = False
-    is_list: bool = False  # whether the value is a list of integers, rather than one
-    input: Parameter | None = None  # the input that holds its value; it may be left out unless `required`
+    is_list: bool = False  # whether the value is a list of integers instead of a single integer
+    input: Parameter | None = None  # the input that holds the value; optional unless `required`
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorVersion:
-    """Everything one version of one operator promises."""
+    """The schema of one version of one operator."""
 
     domain: str
     name: str
     since: int  # the first opset, or feature level, of this schema
     family: Family
-    input: Parameter  # the input may be variadic, and attributes may come as further ones
+    input: Parameter  # may be variadic; further inputs may hold attributes
     outputs: tuple[Parameter, ...]
     attributes: tuple[Attribute, ...] = ()
-    broadcasts: bool = False  # whether several inputs are broadcast, rather than of one shape
-    coerced: bool = False  # whether the input is seen as 2-D, split at the axis
-    every_axis: bool = False  # whether no axis means all of them, unless `noop_with_empty_axes` says otherwise
-    identity: bool = False  # whether a reduction of no element gives the identity of its order
-    ranks: tuple[int, int | None] = (0, None)  # the smallest and the largest; None where there is no limit
+    broadcasts: bool = False  # whether inputs are broadcast; otherwise they must have the same shape
+    coerced: bool = False  # whether the input is treated as 2-D, split at the axis
+    every_axis: bool = False  # whether all axes are reduced if none is given, unless `noop_with_empty_axes` is set
+    identity: bool = False  # whether a reduction over no elements gives the identity of max or min
+    ranks: tuple[int, int | None] = (0, None)  # the smallest and the largest rank; None means no limit
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -104,17 +104,17 @@ class OperatorVersion:
 
     @property
     def input_attributes(self) -> tuple[Attribute, ...]:
-        """The attributes that come as inputs, after those that hold elements."""
+        """The attributes that are inputs, in order; they follow the inputs that hold elements."""
         return tuple(attribute for attribute in self.attributes if attribute.input is not None)
 
     @property
     def least_inputs(self) -> int:
-        """How many inputs a node has at least."""
+        """The smallest number of inputs of a node."""
         return 1 + sum(attribute.required for attribute in self.input_attributes)
 
     @property
     def most_inputs(self) -> int:
-        """How many inputs a node may have."""
+        """The largest number of inputs of a node."""
         return self.input.maximum + len(self.input_attributes)
 
     @property
@@ -124,7 +124,7 @@ class OperatorVersion:
 
     @property
     def requirement(self) -> str:
-        """The least that a model has to import to get this version: ``opset 13``, ``feature level 4_1``."""
+        """The lowest version that a model must import to get this one: ``opset 13``, ``feature level 4_1``."""
         return requirement(self.domain, self.since)
 
     def __str__(self) -> str:
@@ -135,14 +135,14 @@ class OperatorVersion:
         return next((attribute for attribute in self.attributes if attribute.name == name), None)
 
 
-# The first version of a row, its input types, and what else differs from the other rows.
+# The first opset or feature level of a row, its input types, and the other fields in which it differs.
 _Row = tuple[int, tuple[str, ...], dict[str, Any]]
 
 
 def _operator(
     name: str, family: Family, operand: Parameter, outputs: Iterable[Parameter], rows: Iterable[_Row], **fields: Any
 ) -> tuple[OperatorVersion, ...]:
-    """Return the versions of an operator, oldest first; an output without types has those of the input."""
+    """Return the versions of an operator, oldest first; an output without types takes those of the input."""
     return tuple(
         OperatorVersion(
             name=name,
@@ -183,8 +183,8 @@ _ELEMENTWISE: list[_Row] = [
     (13, (*_NUMBERS, "bfloat16"), _BROADCAST),
 ]
 
-# Hardmax. 1 and 11 see the input as 2-D, split at the axis, which is 1 by default; 11 defined negative axes. 13 looks
-# along one axis, the last by default, and added bfloat16.
+# Hardmax. 1 and 11 treat the input as 2-D, split at the axis (default 1); 11 defined negative axes. 13 works along one
+# axis (default: the last) and added bfloat16.
 _HARDMAX: list[_Row] = [
     (1, _FLOATS, {"attributes": (replace(_AXIS_1, default=1),), "coerced": True}),
     (11, _FLOATS, {"attributes": (replace(_AXIS, default=1),), "coerced": True}),
@@ -192,7 +192,7 @@ _HARDMAX: list[_Row] = [
 ]
 
 # ReduceMax and ReduceMin. 11 defined negative axes, 12 added 8-bit integers, 13 bfloat16, 18 made the axes an input,
-# which may be empty, 20 added bool. Every document but that of 12 defines the largest of no element.
+# which may be empty, 20 added bool. Every document except that of 12 defines the largest of no elements.
 _WIDE = ("int32", "int64", "uint32", "uint64", *_FLOATS)
 _WITH_8_BITS = ("int8", "uint8", *_WIDE)
 _AXES = Attribute("axes", None, AttributeRange.AXIS, is_list=True)
@@ -208,7 +208,7 @@ _REDUCE: list[_Row] = [
     (20, (*_WITH_8_BITS, "bfloat16", "bool"), {"attributes": (_AXES_18, _KEEPDIMS, _NOOP)}),
 ]
 
-# TopK. 10 made k an input, 11 added the smallest, any order, negative axes and the integers, 24 bfloat16.
+# TopK. 10 made k an input, 11 added `largest`, `sorted`, negative axes and the integers, 24 bfloat16.
 _K = Attribute("k", None, AttributeRange.COUNT, required=True)
 _K_10 = replace(_K, input=Parameter("K", ("int64",)))
 _LARGEST = Attribute("largest", 1, AttributeRange.FLAG)
@@ -235,8 +235,8 @@ _ONNX_OPERATORS = (
     _operator("TopK", Family.TOP, Parameter("X", ()), _VALUES_AND_INDICES, _TOP_K, ranks=(1, None)),
 )
 
-# DirectML's operators, as the tensor support tables of their documents list them. DML_REDUCE promises other types for
-# each function, so each function is an operator here. No feature level takes float64 or bfloat16.
+# DirectML's operators, as the tensor support tables of their documents list them. The types of DML_REDUCE depend on
+# its function, so each function is an operator here. No feature level takes float64 or bfloat16.
 _DML_FLOATS = ("float32", "float16")
 _DML_WORDS = (*_DML_FLOATS, "int32", "uint32")
 _DML_NARROW = (*_DML_FLOATS, "int32", "int16", "int8", "uint32", "uint16", "uint8")
@@ -274,7 +274,7 @@ _DIRECTML_OPERATORS = (
     _operator("DML_REDUCE(MIN)", Family.SMALLEST, _TENSOR, _OUTPUT, _DML_REDUCE_TO_ELEMENT, attributes=(_DML_AXES,)),
     _operator("DML_ELEMENT_WISE_MAX", Family.MAXIMUM, _A_AND_B, _OUTPUT, _DML_ELEMENTWISE),
     _operator("DML_ELEMENT_WISE_MIN", Family.MINIMUM, _A_AND_B, _OUTPUT, _DML_ELEMENTWISE),
-    # The axis is not a field of the structure: it is the one that the document means.
+    # The structure has no field for the axis: the document implies the last one.
     _operator("DML_ACTIVATION_HARDMAX", Family.HARDMAX, _TENSOR, _OUTPUT, _DML_HARDMAX, attributes=(_LAST_AXIS,)),
     _operator("DML_ACTIVATION_HARDMAX1", Family.HARDMAX, _TENSOR, _OUTPUT, _DML_HARDMAX1, attributes=(_DML_AXES,)),
     _operator("DML_TOP_K", Family.TOP, _TENSOR, _OUTPUT, _DML_TOP_K, attributes=(_DML_AXIS, _K)),

@@ -26,7 +26,7 @@ __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "m
 def _over_axes(name: str) -> Callable[..., Any]:
     def function(x: Any, axis: Any = None, *, out: Any = None, where: Any = None, **options: Any) -> Any:
         table = _split(name, x)
-        # A wrong axis is refused before columns are.
+        # Refuse a wrong axis before any column.
         getattr(ex, name)(np.zeros((1, 1)), axis)
         if not table.by_column or Reduction(name, (), axis).axes(2) != (0,):
             options |= {} if out is None else {"out": out}
@@ -95,14 +95,14 @@ def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
 
 
 def _part(x: Operand, table: Table, place: int) -> Operand:
-    """Return what stands beside one column: an array is broadcast to the shape of the table."""
+    """Return the part of an array that meets one column, with the array broadcast to the shape of the table."""
     part = np.broadcast_to(x.array, table.shape)[:, place]
     valid = None if x.valid is None else np.broadcast_to(x.valid, table.shape)[:, place]
     return Operand(part, valid=valid, masked=x.masked, zone=x.zone)
 
 
 def _require_alike(function: str, first: Table, tables: list[Table], arrays: list[Operand]) -> None:
-    """Refuse operands of other libraries, labels or shapes than those of a table."""
+    """Refuse operands whose library, labels or shape differ from those of a table."""
     nothing = np.empty(0)
     with within(function):
         common_library([*(Operand(nothing, library=each.library, labels=each.labels) for each in tables), *arrays])

@@ -1,7 +1,7 @@
 """The element types; the type and shape of a tensor before it exists, and whether it fits into memory.
 
 A dimension is a size, a symbol or unknown. :mod:`extremum.spec` says which operator accepts which element type, and
-:mod:`extremum.infer` computes the types of outputs. bfloat16 is ml_dtypes', imported when its dtype is first used.
+:mod:`extremum.infer` computes the types of outputs. bfloat16 is from ml_dtypes, imported when its dtype is first used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ElementType:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype; the first look at bfloat16's imports ml_dtypes."""
+        """The NumPy dtype; the first use of bfloat16 imports ml_dtypes."""
         if self.name == "bfloat16":
             dtype: np.dtype[Any] = np.dtype(load_module("ml_dtypes").bfloat16)
             return dtype
@@ -64,24 +64,24 @@ def element_of(name: str) -> ElementType:
 
 
 Dimension = int | str | None
-"""A size, the name of a size, or nothing known."""
+"""A size, the name of a size, or None if unknown."""
 
 Shape = tuple[Dimension, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """The element type and shape of a tensor, as far as they are known: None where not even the rank is."""
+    """The element type and shape of a tensor, as far as they are known; no shape if the rank is unknown."""
 
     # Such as ``float32``.
     element: str | None = None
     shape: Shape | None = None
-    # The integers in a list of them, where they are known and somebody may ask for them.
+    # The elements of a list of integers, if they are known and may be needed.
     values: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, array: NDArray[Any], *, is_list: bool = False) -> TensorType:
-        """Return the type of an array that exists, with what is in it if it is a list of integers."""
+        """Return the type of an existing array, with the elements if it is a list of integers."""
         is_list = is_list and array.ndim == 1 and array.dtype.kind == "i"
         return cls(array.dtype.name, array.shape, tuple(array.tolist()) if is_list else None)
 
@@ -107,17 +107,17 @@ def shape_text(shape: Shape) -> str:
 
 
 def differ(first: Shape, second: Shape) -> bool:
-    """Return whether no tensor has both shapes: their ranks differ, or two sizes of one axis."""
+    """Return whether no tensor can have both shapes: their ranks differ, or two sizes of one axis differ."""
     sizes = zip(first, second, strict=False)
     return len(first) != len(second) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes)
 
 
 _SMALL = 1 << 20
-"""Bytes that are allocated unasked: to ask takes longer than most operations on so few."""
+"""Bytes that need no check: the check takes longer than most operations on an array of this size."""
 
 
 def require_memory(shape: Sequence[int], dtype: np.dtype[Any], what: str) -> None:
-    """Refuse an array that would not fit into the memory available now; a small one is not worth the question."""
+    """Refuse an array that would not fit into the memory available now; a small array is not worth the check."""
     needed = math.prod(shape) * dtype.itemsize
     if needed <= _SMALL:
         return

@@ -1,8 +1,8 @@
-"""Whether a node keeps the promise of its operator's version.
+"""Checks a node against the rules of its operator's version.
 
-Decides what is refused, and with which words, from the schema alone. One function per question; ``attributes`` and
-``inputs`` ask several and stop at the first refusal, while :mod:`extremum.check` asks each on its own and collects. The
-shape of the output is :mod:`extremum.infer`'s. The caller adds the place and the given values.
+Decides from the schema alone what is refused, and with which message. Each function checks one rule; ``attributes`` and
+``inputs`` check several and stop at the first error, while :mod:`extremum.check` calls each function and collects the
+errors. :mod:`extremum.infer` computes output shapes. The caller adds the place and the given values to an error.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from extremum.tensors import TensorType
 
 
 class Unknown(enum.Enum):
-    """The value of an attribute that comes as an input, before the model runs."""
+    """The value of an attribute that is an input, while the model has not run yet."""
 
     UNKNOWN = "unknown"
 
 
 UNKNOWN: Final = Unknown.UNKNOWN
 Value = int | tuple[int, ...] | Unknown | None
-"""The value of an attribute; None for one that has no default and was not given."""
+"""The value of an attribute; None if it has no default and was not given."""
 Attributes = Mapping[str, Value]
 """The value of every attribute a version has."""
 
 
 def attributes(schema: OperatorVersion, given: Mapping[str, object], types: Sequence[TensorType] = ()) -> Attributes:
-    """Check the given attributes, those that are inputs of these types included, and fill in the others' defaults."""
+    """Check the given attributes and those that are inputs of these types; fill in defaults for the others."""
     for name in given:
         known_attribute(schema, name)
     given = {**given, **input_values(schema, types)}
@@ -38,12 +38,12 @@ def attributes(schema: OperatorVersion, given: Mapping[str, object], types: Sequ
 
 
 def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[str, Value]:
-    """Return the values of the attributes that come as inputs of these types."""
+    """Return the values of the attributes that are inputs of these types."""
     found: dict[str, Value] = {}
     for attribute, tensor in zip(schema.input_attributes, types[schema.input.maximum :], strict=False):
         value: Value = () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
         if not attribute.is_list and isinstance(value, tuple):
-            # `input_attribute` refuses another number of values.
+            # `input_attribute` refuses any other number of values.
             value = value[0] if len(value) == 1 else UNKNOWN
         found[attribute.name] = value
     return found
@@ -94,7 +94,7 @@ def attribute_value(schema: OperatorVersion, attribute: Attribute, given: Mappin
 
 
 def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, ...]:
-    """Return the axes that the attributes mean in a tensor of some rank: non-negative, distinct and ascending."""
+    """Return the axes that the attributes select in a tensor of this rank: non-negative, distinct and ascending."""
     attribute = next((each for each in schema.attributes if each.range.is_axis), None)
     if attribute is None:
         return ()
@@ -123,12 +123,12 @@ def _axis(schema: OperatorVersion, attribute: Attribute, axis: int, rank: int) -
 
 
 def inputs(schema: OperatorVersion, types: Sequence[TensorType]) -> None:
-    """Check number, element types and ranks of the inputs, as far as they are known."""
+    """Check the number, element types and ranks of the inputs, as far as they are known."""
     input_count(schema, len(types))
     for each in types[: schema.input.maximum]:
         element_type(schema, each.element)
         shape(schema, each)
-    # The last of them may be left out.
+    # The last inputs may be omitted.
     for attribute, each in zip(schema.input_attributes, types[schema.input.maximum :], strict=False):
         input_attribute(schema, attribute, each)
     one_element_type(schema, types)
@@ -151,7 +151,7 @@ def one_element_type(schema: OperatorVersion, types: Sequence[TensorType]) -> No
 
 
 def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: TensorType) -> None:
-    """Refuse an input that is no list of what an attribute of the version takes."""
+    """Refuse an input that is not a list of the type that the attribute takes."""
     assert attribute.input is not None
     name, accepted = attribute.input.name, attribute.input.types
     if tensor.element not in (None, *accepted):
@@ -178,14 +178,14 @@ def element_type(schema: OperatorVersion, element: str | None, field: str = "") 
 
 
 def shape(schema: OperatorVersion, tensor: TensorType) -> None:
-    """Refuse an input of a rank that the version does not take; a description of DirectML has refused others."""
+    """Refuse an input whose rank is below the version's minimum; :mod:`extremum.directml` checks its own limits."""
     if tensor.rank is not None and tensor.rank < schema.ranks[0]:
         reason = f"{schema} has no axis to look along in a tensor of rank {tensor.rank}"
         raise SpecError(reason, remedy="give it at least one")
 
 
 def output_count(schema: OperatorVersion, count: int) -> None:
-    """Refuse another number of outputs than the version has."""
+    """Refuse a number of outputs that is not the version's."""
     if count != len(schema.outputs):
         raise SpecError(f"{schema} has {len(schema.outputs)} output{'s' * (len(schema.outputs) > 1)}, not {count}")
 

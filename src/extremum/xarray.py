@@ -38,14 +38,14 @@ Dims = Hashable | Sequence[Hashable] | None
 
 
 def require_labelled(function: str, x: Any) -> None:
-    """Refuse what is none of xarray's."""
+    """Refuse anything but a DataArray or a Dataset."""
     if not isinstance(x, xr.DataArray | xr.Dataset):
         reason = f"{function}: {class_name(x)} is no DataArray or Dataset"
         raise ArgumentTypeError(reason, remedy=f"call extremum.{function}, with axis instead of dim")
 
 
 def named(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:
-    """Return the dimensions that a caller names, in the sequence in which the array has them."""
+    """Return the dimensions that a caller names, in the order of the array."""
     if dim is None or dim is ...:
         return tuple(x.dims)
     # A tuple may be the name of a dimension too.
@@ -59,7 +59,7 @@ def named(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:
 
 
 def each_variable(x: xr.Dataset, function: str, dim: Any, call: Callable[[xr.DataArray, Any], Any]) -> Any:
-    """Return Datasets of what each variable gives; variables without any of the dimensions stay as they are."""
+    """Return Datasets of the results of each variable; variables without any of the dimensions stay unchanged."""
     wanted = named(function, dim, x)
     found: dict[Hashable, Any] = {}
     for name, variable in x.data_vars.items():
@@ -100,7 +100,7 @@ def reduced(x: xr.DataArray, dims: Sequence[Hashable], result: Any, *, keepdims:
     coords = {name: coord for name, coord in x.coords.items() if not set(coord.dims) & set(dims)}
     data = np.asarray(result) if isinstance(result, np.generic) else result
     found = xr.DataArray(data, coords=coords, dims=kept, attrs=x.attrs)
-    # Where it has none, xarray would take that of Dask's array.
+    # If `x` has no name, xarray would take the name of Dask's array.
     found.name = x.name
     return found
 
@@ -119,7 +119,7 @@ _TEXT = """{what}.
     Parameters
     ----------
     x : xarray.DataArray or xarray.Dataset
-        Over NumPy or over Dask. Of a Dataset each variable is reduced over those of the dimensions that it has.
+        Over NumPy or over Dask. Each variable of a Dataset is reduced over the given dimensions that it has.
     dim : {dim}{where}
     {options}
         As for :func:`extremum.{name}`.{more}
@@ -131,7 +131,7 @@ _TEXT = """{what}.
     Raises
     ------
     ArgumentError, ElementTypeError
-        There is no such dimension, or as :func:`extremum.{name}`.
+        There is no such dimension, or as in :func:`extremum.{name}`.
 
     Examples
     --------
@@ -150,11 +150,11 @@ _LABELLED = "xarray.DataArray or xarray.Dataset"
 _OPTIONS = "keepdims, select_last_index, nan_policy, default"
 _AS_DICT = """
     as_dict : bool, default False
-        Return one array of indices for each dimension, as xarray's ``argmax(dim=[...])`` does, in place of the
-        row-major index over all of them in the sequence in which the array has them."""
+        Return one array of indices for each dimension, as xarray's ``argmax(dim=[...])`` does, in place of one
+        row-major index over all dimensions in the order of the array."""
 _FILL_VALUE = """
     fill_value : scalar, optional
-        What stands where no element takes part. Without it such a slice is an error. NaN becomes NaT where the
+        The result where no element takes part. Without it such a slice is an error. NaN becomes NaT where the
         labels are times or durations. Where the labels are text, NaN stays a float and the result has dtype object."""
 
 
@@ -223,7 +223,7 @@ def _arg(name: str, what: str, example: str) -> _Arg:
 
 
 def _of_each_block(index: xr.DataArray, function: Callable[..., Any], dtype: Any) -> xr.DataArray:
-    """Return what a function makes of indices, when they are computed."""
+    """Apply a function to indices when they are computed."""
     data = index.data
     if hasattr(data, "map_blocks"):
         return index.copy(data=data.map_blocks(function, dtype=dtype, meta=np.empty((0,) * data.ndim, dtype)))
@@ -291,9 +291,9 @@ def _labels(name: str, superlative: str, example: str) -> _Idx:
         f""">>> extremum.xarray.{name}(x, "hour").values
     {example}""",
         "select_last_index, nan_policy",
-        f"{_LABELLED}, or a dict of DataArrays by dimension where several are given",
+        f"{_LABELLED}, or a dict of DataArrays by dimension if several are given",
         dim="""hashable or sequence of hashable, optional
-        The dimension, which has a coordinate; needs no name where the array has one dimension only.""",
+        A dimension with a coordinate, or several; optional if the array has only one dimension.""",
         more=_FILL_VALUE,
     )
 
@@ -319,7 +319,7 @@ def _labels(name: str, superlative: str, example: str) -> _Idx:
 
 def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_value: Any) -> xr.DataArray:
     """Return the label at each index, and the fill value where the index is -1."""
-    # Labels of pandas' own types become objects, which keep their time zone.
+    # Labels of pandas' own types become objects, to keep their time zone.
     is_plain = isinstance(coord.dtype, np.dtype) and coord.dtype.kind != "O"
     names = coord.values if is_plain or coord.name not in coord.indexes else coord.to_index().to_numpy(object)
     if fill_value is not None:
@@ -330,7 +330,7 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
     def look(block: Any, block_info: Any = None) -> Any:
         places = np.atleast_1d(block)
         if fill_value is None and (places == -1).any():
-            # The first such slice; a chunk of Dask's is told where it starts.
+            # Name the first such slice; Dask gives each chunk its start.
             starts = [start for start, _ in block_info[0]["array-location"]] if block_info else [0] * np.ndim(block)
             place = tuple((np.argwhere(np.asarray(block) == -1)[0] + starts).tolist())
             which = f"the slice at {place} of the result" if place else "the array"
@@ -382,7 +382,7 @@ idxmin = _labels("idxmin", "smallest", "array([ 6, 12])")
         "nan_policy",
         f"{_LABELLED}, with all coordinates and attributes",
         dim="""hashable or sequence of hashable
-        The dimensions along which there is one 1.""",
+        The dimensions that together hold exactly one 1.""",
     ),
     without=("out",),
 )
@@ -407,9 +407,9 @@ def hardmax(x: X, dim: Dims, **options: Unpack[HardmaxOptions]) -> X:
         "k, mode, sorted, nan_policy",
         """ValuesIndices of two xarray.DataArray or xarray.Dataset
         The dimension stays, with length `k` and without its coordinates, because each slice has its own order. The
-        coordinates of the others stay. ``x.hour[best.indices]`` are the labels.""",
+        other coordinates stay. ``x.hour[best.indices]`` are the labels.""",
         dim="""hashable, optional
-        One dimension: several are an error. It needs no name where the array has one only.""",
+        One dimension: several are an error. It is optional if the array has only one.""",
         where="",
     ),
 )
@@ -433,11 +433,11 @@ _ELEMENTWISE_TEXT = """Elementwise {superlative}, broadcast by the names of dime
     Parameters
     ----------
     *arrays : xarray.DataArray, xarray.Dataset, array_like or number
-        At least one of xarray's; the labels of dimensions that they share have to be equal.
+        At least one is xarray's; shared dimensions must have equal labels.
     nan_policy : str, default "propagate"
         As for :func:`extremum.{name}`.
     where : xarray.DataArray or array_like of bool, optional
-        Positions that are compared; its labels have to be equal, too. Elsewhere the result has the elements of the
+        The positions to compare; its labels have to be equal, too. Elsewhere the result has the elements of the
         first operand.
 
     Returns
@@ -448,7 +448,7 @@ _ELEMENTWISE_TEXT = """Elementwise {superlative}, broadcast by the names of dime
     Raises
     ------
     ArgumentError, ElementTypeError
-        The labels differ, or as :func:`extremum.{name}`.
+        The labels differ, or as in :func:`extremum.{name}`.
 
     Examples
     --------
@@ -475,7 +475,7 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
     def function(*arrays: Any, **options: Any) -> Any:
         if not any(isinstance(x, xr.DataArray | xr.Dataset) for x in arrays):
             require_labelled(name, arrays[0] if arrays else None)
-        # A mask meets the operands as they meet each other.
+        # Align the mask with the operands as they align with each other.
         where = options.pop("where")
         several = arrays if where is None else (*arrays, where)
 
@@ -499,7 +499,7 @@ minimum = _elementwise("minimum", "smallest", "[[1, 1], [3, 5]]")
 
 
 def _by_axis(name: str) -> Callable[..., Any]:
-    """Make an array function that takes axes of a DataArray by their numbers."""
+    """Make an array function that takes axes of a DataArray by number."""
 
     def function(x: Any, axis: Any = None, *, where: Any = None, out: Any = None, **options: Any) -> Any:
         _require_axes(name, x)
@@ -534,4 +534,4 @@ def _by_labels(function: Callable[..., Any], *operands: Any, out: Any, **options
 
 BY_AXIS = {name: _by_axis(name) for name in ("argmax", "argmin", "max", "min", "minmax", "hardmax")}
 BY_AXIS |= {"maximum": partial(_by_labels, maximum), "minimum": partial(_by_labels, minimum), "top_k": _top_k_by_axis}
-"""What ``extremum.argmax(x, axis=0)`` and the others call where ``x`` is xarray's."""
+"""The functions that ``extremum.argmax(x, axis=0)`` and the others call if ``x`` is xarray's."""

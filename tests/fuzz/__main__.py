@@ -1,8 +1,7 @@
 """Fuzzing of everything that reads a file: ``python tests/fuzz --seconds 60``.
 
-A child does the work: a crash, a case that takes too long or too much memory, and an exception that is not the
-package's are findings, and their input is kept. The cases of a seed are the same every time: a finding names the one
-that repeats it.
+A child does the work. Findings are a crash, a case that takes too much time or memory, and an exception that is not
+the package's; their input is kept. A seed always gives the same cases, and a finding names the case to repeat.
 """
 
 import argparse
@@ -45,7 +44,7 @@ class Watch:
             number = self.child(number, last - number, end)
 
     def child(self, first, count, end):
-        """Follow one child to its end; the number that the next begins with."""
+        """Follow one child to its end; return the number of the next child's first case."""
         words = f"--first {first} --cases {count} --until {end} --seed {self.given.seed} --child".split()
         command, begun = [sys.executable, str(HERE), *words, "--targets", self.given.targets], {}
         with (
@@ -91,7 +90,7 @@ class Watch:
 
 
 def work(given):
-    """Make the cases, in the child; a line on stdout says before each which one it is, and one after it what came."""
+    """Run the cases, in the child; a line on stdout before each case names it, a line after it gives the outcome."""
     sys.path.append(str(HERE.parent))
     import corpus
     import targets
@@ -103,7 +102,7 @@ def work(given):
             break
         limit()
         begun = {"number": number, "target": names[number % len(names)], "answered": False}
-        # Where a case keeps its files; they stay where it ends this process.
+        # A case keeps its files here; they stay if it ends this process.
         with tempfile.TemporaryDirectory(prefix="extremum-fuzz-") as folder:
             print(json.dumps({**begun, "folder": folder}), flush=True)
             print(json.dumps(begun | attempt(targets, given.seed, begun, Path(folder))), flush=True)
@@ -124,7 +123,7 @@ def limit():
 
 
 def attempt(targets, seed, begun, folder):
-    """Make a case; what came of it."""
+    """Run a case; return its outcome."""
     name = begun["target"]
     try:
         return {"answered": targets.attempt(name, random.Random(f"{seed}:{begun['number']}"), folder)}

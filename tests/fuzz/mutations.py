@@ -13,7 +13,7 @@ LONGEST_SPLICE = 2000
 
 
 def mutated_message(random, message, donors):
-    """Change one to five things in a message: a field, a number of times, or a part that another message gives."""
+    """Change one to five things in a message: a field, or a whole part that another message gives."""
     parts, gifts = list(_parts(message)), [part for donor in donors for part in _parts(donor)]
     for _ in range(random.choice((1, 1, 1, 2, 3, 5))):
         part = random.choice(parts)
@@ -128,7 +128,7 @@ _WORDS = (*_HEADERS.split(";"), "__import__('os')", "1" * 5000, "(" * 300, "[" *
 
 
 def mutated_npy(random, data):
-    """Change the header of a .npy file, and say how long it is, at times wrongly; or any of its bytes."""
+    """Change the header of a .npy file and state its length, at times wrongly; or change any bytes of the file."""
     if random.random() < 0.4 or not data.startswith(b"\x93NUMPY"):
         return mutated_bytes(random, data)
     length = int.from_bytes(data[8:10], "little")
@@ -148,7 +148,7 @@ def mutated_npy(random, data):
 
 
 def parsed(kind, data):
-    """A message, or None where the bytes are none."""
+    """A message, or None where the bytes are not a message."""
     try:
         return kind.FromString(data)
     except DecodeError:

@@ -1,7 +1,7 @@
 """What is fuzzed: each target takes a generator, makes an input and gives it to one part of the package.
 
-An answer, an :class:`~extremum.errors.ExtremumError`, an OSError and the want of memory are right, all else is not.
-Where a model would run operators of others, which may loop for ever by right, it is not run.
+An answer, an :class:`~extremum.errors.ExtremumError`, an OSError and a MemoryError are right, anything else is wrong.
+A model with operators outside `HARMLESS` is not run, because they may rightly loop forever.
 """
 
 import math
@@ -26,7 +26,7 @@ HARMLESS = FAMILY | {"Identity", "Relu", "Constant", "Cast", "Add", "Top", "If"}
 
 
 def model(random, folder):
-    """A model, mutated by its fields and at times by its bytes too, and kept."""
+    """A model with mutated fields, at times with mutated bytes too, which is kept in the folder."""
     data = random.choice(corpus.models())
     if random.random() < 0.9:
         donors = [onnx.ModelProto.FromString(random.choice(corpus.models())) for _ in range(2)]
@@ -38,7 +38,7 @@ def model(random, folder):
 
 
 def harmless(data):
-    """Whether running the model runs nothing that may take for ever."""
+    """Whether no operator of the model may run forever."""
     message = parsed(onnx.ModelProto, data)
     if message is None:
         return True
@@ -107,7 +107,7 @@ def raising(random, data):
     raise KeyError("no")
 
 
-# What becomes of a model. The last two are a finding and a crash, for the test of this program.
+# What a target does with a model. The last two cause a finding and a crash, to test this program.
 MODELS = {
     "prepare": lambda random, data: backend.prepare(data),
     "check": lambda random, data: str(check(data, feature_level=random.choice((None, None, 0x4100)))),

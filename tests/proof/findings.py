@@ -8,8 +8,8 @@ OURS = "_native.abi3.so"
 
 def main(path):
     """Print the findings and return how many there are."""
-    # Leaks come with the XML whether they are asked for or not. The modules that a call imports live to the end, which
-    # is no leak; tests/test_leaks.py holds that repeated calls keep nothing.
+    # The XML lists leaks whether requested or not. Modules that a call imports live to the end, which is not a leak;
+    # tests/test_leaks.py checks that repeated calls keep nothing.
     errors = [
         error
         for error in ElementTree.parse(path).getroot().findall("error")

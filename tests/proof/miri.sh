@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The kernels' tests under Miri, which watches every access: bounds, alignment, initialisation, aliasing and races.
-# Miri knows no AVX-512; its other half, Tree Borrows, gets AVX2. Tests that take hours there say so themselves. A random call
-# takes half a minute: each night makes 20 others. CASES and SEED say how many, and which.
+# Runs the kernels' tests under Miri, which checks every access: bounds, alignment, initialisation, aliasing and races.
+# Miri does not support AVX-512; its second run, with Tree Borrows, has AVX2. Tests that take hours there say so. A random
+# call takes half a minute: each night makes 20 different calls. CASES and SEED say how many, and which.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The kernels' tests on other processors, under emulation, and the kernels for WebAssembly; any warning is an error.
-# AArch64 has vectors of its own, s390x puts the highest byte first, i686 has pointers of 32 bits, ppc64le has pages of 64 KB.
+# Runs the kernels' tests on other processors, emulated, and builds the kernels for WebAssembly; a warning is an error.
+# AArch64 has its own vectors, s390x is big-endian, i686 has 32-bit pointers, ppc64le has pages of 64 KB.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A copy of the package in FOLDER with the module that cargo has just built in RELEASE, for PYTHONPATH.
+# Copies the package to FOLDER, for PYTHONPATH, with the module that cargo has just built in RELEASE.
 set -euo pipefail
 site=$1 release=$2
 rm -rf "$site"

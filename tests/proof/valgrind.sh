@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Random calls under valgrind, which sees reads of what was never written. It knows no AVX-512 and reports none, so that
-# the other instruction sets are at work. CPython and NumPy have findings of their own: those with our code in the stack
-# count (tests/proof/findings.py).
+# Makes random calls under valgrind, which finds reads of uninitialised memory. It neither supports nor reports AVX-512,
+# so the calls use other instruction sets. CPython and NumPy have findings of their own: only those with our code in the
+# stack count (tests/proof/findings.py).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,8 +1,8 @@
 //! Instruction sets: the one dispatch point.
 //!
-//! Kernels are written once, as plain loops inside a [`Task`]. Each instruction set compiles its own copy of
-//! every task by inlining it into a function with those target features; the compiler's vectoriser does the
-//! rest. `kernels::short_rows` and `kernels::down` are written for the vector registers of `vector`.
+//! Kernels are written once, inside a [`Task`]. Each instruction set gets its own copy of every task, inlined into a function
+//! with those target features. Most are plain loops that the compiler vectorises; `short_rows`, `down`, `top_k` and
+//! `transpose` use the registers of `vector`.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -19,7 +19,7 @@ pub trait Task {
     /// Does the work.
     ///
     /// # Safety
-    /// The pointers of the task lead to what its fields say is there.
+    /// The pointers of the task are valid for what its fields describe.
     unsafe fn run(self) -> Self::Output;
 }
 
@@ -44,7 +44,7 @@ impl InstructionSet {
     /// All instruction sets, simplest first.
     pub const ALL: [Self; 4] = [Self::Baseline, Self::Sse42, Self::Avx2, Self::Avx512];
 
-    /// The name users see and may force.
+    /// The name that users see and may force.
     pub fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",
@@ -76,7 +76,7 @@ impl InstructionSet {
         Self::ALL.into_iter().find(|&set| set as u8 == level).unwrap_or_else(Self::detect)
     }
 
-    /// Makes every later call use this instruction set; false where the processor lacks it.
+    /// Makes every later call use this instruction set; returns false if the processor lacks it.
     pub fn force(self) -> bool {
         let available = self.is_available();
         if available {
@@ -92,15 +92,15 @@ impl InstructionSet {
         best
     }
 
-    /// Whether there is more than the baseline of an architecture that has more: kernels that only save time are not compiled
-    /// for the baseline alone.
+    /// Whether this is AVX2 or AVX-512, or the only instruction set of its architecture. Kernels that only save time are compiled
+    /// for no other.
     pub fn is_wide(self) -> bool {
         matches!(self, Self::Avx2 | Self::Avx512) || cfg!(not(target_arch = "x86_64"))
     }
 }
 
-/// With debug assertions tasks are compiled for the baseline alone: nothing is vectorised there, and four copies that are alike
-/// took half of the time to compile. AddressSanitizer gets all of them.
+/// With debug assertions tasks are compiled only for the baseline: nothing is vectorised then, and four similar copies took half
+/// of the compile time. Builds for AddressSanitizer compile all copies.
 const BASELINE_ALONE: bool = cfg!(debug_assertions) && option_env!("EXTREMUM_EVERY_COPY").is_none();
 
 /// Runs a task compiled for the instruction set in force.
@@ -120,7 +120,7 @@ pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
     }
 }
 
-/// Runs a task compiled for the instruction set in force, which is wide.
+/// Runs a task compiled for the instruction set in force, which must be [wide](InstructionSet::is_wide).
 #[inline(always)]
 pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
     if BASELINE_ALONE {
@@ -136,15 +136,15 @@ pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
     }
 }
 
-/// Runs a task compiled for the baseline. (Not inlined: it would be compiled again wherever tasks are dispatched, and all of
-/// them would ask for the memory that it needs.)
+/// Runs a task compiled for the baseline. It is not inlined: it would be compiled again wherever tasks are dispatched, and each
+/// of these places would reserve the memory that it needs.
 #[inline(never)]
 pub unsafe fn dispatch_narrow<T: Task>(task: T) -> T::Output {
     task.run()
 }
 
-/// For each instruction set, the features that the compiler may use. All of them are detected: a hypervisor may hide any. A set has
-/// the features of those before it; what they imply for the compiler is listed too.
+/// For each instruction set, the features that the compiler may use. All are detected, because a hypervisor may hide any of them.
+/// A set includes the features of the sets before it. Features that others imply for the compiler are listed too.
 macro_rules! instruction_sets {
     ([$($has:tt)*]) => {};
     ([$($has:tt)*] $set:ident [$($more:tt)*] $($rest:tt)*) => {

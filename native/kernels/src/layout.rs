@@ -1,17 +1,17 @@
-//! Layout normalisation: what an operation does to memory, with everything else taken out.
+//! Layout normalisation: what an operation does to memory, with everything else removed.
 //!
 //! A call arrives as shapes and strides; it leaves as short lists of axes, ordered by distance in memory. Axes of one
-//! element are gone, directions run upwards in memory, a reduced axis that is broadcast (stride 0) is gone, and
-//! neighbours that lie end to end are one axis. The kernels therefore see a transposed array, a Fortran-ordered
-//! one, a reversed one and a plain one as the same thing.
+//! element and broadcast reduced axes (stride 0) are dropped, all axes run upwards in memory, and neighbours that lie
+//! end to end become one axis. The kernels therefore see transposed, Fortran-ordered, reversed and plain arrays as
+//! the same thing.
 
 use smallvec::SmallVec;
 use std::iter::once;
 
-/// One value for each axis, in most arrays without an allocation, which is a large part of the cost of a small call.
+/// One value for each axis. Most arrays need no allocation, which is a large part of the cost of a small call.
 pub type PerAxis<T> = SmallVec<[T; 8]>;
 
-/// Sorts a short list, equals in the order in which they are: what sorts a long one is several kilobytes for each list.
+/// Sorts a short list, stably: a sort for long lists would be several kilobytes of code for each kind of list.
 #[inline]
 pub fn sort<T, K: PartialOrd>(list: &mut [T], key: impl Fn(&T) -> K) {
     for end in 1..list.len() {
@@ -25,15 +25,15 @@ pub fn sort<T, K: PartialOrd>(list: &mut [T], key: impl Fn(&T) -> K) {
 
 /// What one step along an axis adds in every operand.
 pub(crate) trait Strides {
-    /// A position: what all steps from the first element on have added.
+    /// A position: the sum of all steps from the first element.
     type Position: Clone;
     /// The stride, in bytes, of the operand whose memory is walked upwards.
     fn memory(&self) -> isize;
     /// Moves a position by `steps` steps.
     fn step(&self, at: &mut Self::Position, steps: isize);
-    /// Makes the strides those of the same axis from its other end.
+    /// Reverses the strides: the axis then starts at its other end.
     fn reverse(&mut self);
-    /// Whether an axis of these strides goes on where `inner`, of `len` elements, ends: in every operand.
+    /// Whether an axis with these strides continues, in every operand, where `inner`, with `len` elements, ends.
     fn continue_from(&self, inner: &Self, len: usize) -> bool;
 }
 
@@ -41,15 +41,15 @@ pub(crate) trait Strides {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Axis<S> {
     pub len: usize,
-    /// From one element to the next, in every operand.
+    /// The steps from one element to the next, in every operand.
     pub strides: S,
 }
 
-/// The axes that are left of an iteration space, mostly few.
+/// The remaining axes of an iteration space, usually few.
 pub(crate) type Axes<S> = SmallVec<[Axis<S>; 4]>;
 
 impl<S: Strides> Axis<S> {
-    /// The same axis upwards in memory; `origin` moves to the end that becomes the first.
+    /// The same axis upwards in memory; `origin` moves to the new first element.
     #[inline(always)]
     pub fn upwards(mut self, origin: &mut S::Position) -> Self {
         if self.strides.memory() < 0 {
@@ -90,7 +90,7 @@ pub(crate) fn merge<S: Strides>(axes: &mut Axes<S>) {
 pub(crate) fn position<S: Strides>(axes: &[Axis<S>], mut origin: S::Position, mut number: usize) -> S::Position {
     for axis in axes {
         if number == 0 {
-            // Before any division, which is a large part of the cost of a small call.
+            // Stop before any division, which is a large part of the cost of a small call.
             break;
         }
         axis.strides.step(&mut origin, (number % axis.len) as isize);
@@ -110,8 +110,8 @@ pub(crate) fn positions<S>(axes: &[Axis<S>]) -> usize {
 pub struct Operand {
     /// The first element as the caller sees it.
     pub data: *const u8,
-    /// Bytes from one element to the next, last dimension first; 0 where the operand is broadcast, as it is along
-    /// dimensions that are missing.
+    /// Bytes from one element to the next, last dimension first; 0 where the operand is broadcast. Missing
+    /// dimensions are broadcast.
     pub strides: PerAxis<isize>,
     /// Whether the bytes of each element are in the order that is foreign to this machine.
     pub swapped: bool,
@@ -120,8 +120,8 @@ pub struct Operand {
 // SAFETY: operands are only read.
 unsafe impl Sync for Operand {}
 
-/// Offsets in bytes into the output and into each operand. Most calls stay at the first elements: there is nothing to
-/// write down then, nor to copy.
+/// Offsets in bytes into the output and into each operand. Most calls stay at the first elements: the list is then empty,
+/// and cheap to copy.
 #[derive(Default)]
 pub(crate) struct Offsets(SmallVec<[isize; 8]>);
 
@@ -133,40 +133,40 @@ impl Clone for Offsets {
 }
 
 impl Offsets {
-    /// That into the output.
+    /// The offset into the output.
     #[inline(always)]
     pub fn output(&self) -> isize {
         self.0.first().map_or(0, |&offset| offset)
     }
 
-    /// That into one operand.
+    /// The offset into one operand.
     #[inline(always)]
     pub fn operand(&self, number: usize) -> isize {
         self.0.get(number + 1).map_or(0, |&offset| offset)
     }
 }
 
-/// The strides of an axis, in bytes. Those of the operands stay where the caller has put them: copies of them made calls on
+/// The strides of an axis, in bytes. The operands' strides stay where the caller has put them: copying them made calls on
 /// eight elements slower.
 #[derive(Clone, Copy)]
 pub(crate) struct ElementwiseStrides<'a> {
-    /// The output's.
+    /// The output's stride.
     pub output: isize,
     operands: &'a [Operand],
     /// The dimension that has the operands' strides, last dimension first.
     dimension: usize,
-    /// Whether the operands' run the other way.
+    /// Whether the operands' strides are negated.
     reversed: bool,
 }
 
 impl ElementwiseStrides<'_> {
-    /// That of one operand.
+    /// The stride of one operand.
     #[inline(always)]
     pub fn operand(&self, number: usize) -> isize {
         self.of(&self.operands[number])
     }
 
-    /// Those of all arrays, the output's first.
+    /// The strides of all arrays, the output's first.
     #[inline(always)]
     pub fn all(&self) -> impl Iterator<Item = isize> {
         once(self.output).chain(self.operands.iter().map(|operand| self.of(operand)))
@@ -217,12 +217,12 @@ pub(crate) type ElementwiseAxis<'a> = Axis<ElementwiseStrides<'a>>;
 pub(crate) struct ElementwiseLayout<'a> {
     /// The axes, at least one, nearest in memory first.
     pub axes: Axes<ElementwiseStrides<'a>>,
-    /// From the first elements, as the caller sees them, to the first in memory.
+    /// The offsets from the first elements as the caller sees them to the first in memory.
     pub origin: Offsets,
 }
 
 impl<'a> ElementwiseLayout<'a> {
-    /// Normalises an iteration space; one without positions keeps an empty axis.
+    /// Normalises an iteration space. A space without positions keeps an empty axis.
     ///
     /// `axes` yields, last dimension first, the length and the output stride; `size` is the size of an element.
     #[inline]
@@ -248,7 +248,7 @@ pub(crate) struct ReductionOffsets {
     pub input: isize,
     /// Bytes into the mask, where there is one.
     pub mask: isize,
-    /// Into the output, in whatever unit its strides were given.
+    /// Into the output, in the unit of its strides.
     pub output: isize,
     /// The row-major index within the reduced axes; 0 along kept axes.
     pub index: i64,
@@ -283,11 +283,11 @@ pub(crate) type ReductionAxis = Axis<ReductionOffsets>;
 pub(crate) type ReductionAxes = Axes<ReductionOffsets>;
 
 impl ReductionAxis {
-    /// An axis of one element: what stands in where a list of axes is empty.
+    /// An axis of one element: the substitute for an empty list of axes.
     pub const POINT: Self = Self { len: 1, strides: ReductionOffsets { input: 0, mask: 0, output: 0, index: 0 } };
 }
 
-/// Where the element with a row-major index lies from `at` on, along reduced axes, largest index stride first.
+/// Where the element with a row-major index lies, starting from `at`, along reduced axes, largest index stride first.
 #[inline]
 pub(crate) fn place(reduced: &[ReductionAxis], mut at: ReductionOffsets, mut index: i64) -> ReductionOffsets {
     if let [Axis { strides: strides @ ReductionOffsets { index: 1, .. }, .. }] = reduced {
@@ -312,15 +312,15 @@ pub(crate) struct ReductionLayout {
     pub kept: ReductionAxes,
     /// Reduced axes, nearest in memory first.
     pub reduced: ReductionAxes,
-    /// From the first elements, as the caller sees them, to the first in memory.
+    /// The offsets from the first elements as the caller sees them to the first in memory.
     pub origin: ReductionOffsets,
 }
 
 impl ReductionLayout {
-    /// Normalises an iteration space; one without positions keeps an empty axis.
+    /// Normalises an iteration space. A space without positions keeps an empty axis.
     ///
     /// `axes` yields, last dimension first, the length, the strides and whether the axis is reduced. `last` says that the
-    /// last of equals is wanted. (Into what is there: a layout that is returned is copied, an eighth of the time of a small call.)
+    /// last of equal elements wins. Fills `self`: returning a layout copies it, an eighth of the time of a small call.
     #[inline(always)]
     pub fn fill(&mut self, axes: impl Iterator<Item = (usize, ReductionOffsets, bool)>, last: bool) {
         let mut weight = 1;
@@ -341,7 +341,7 @@ impl ReductionLayout {
     fn push(&mut self, axis: ReductionAxis, reduced: bool, last: bool) {
         let ReductionOffsets { input, mask, output, index } = axis.strides;
         if reduced && input == 0 && mask == 0 && output == 0 && axis.len > 0 {
-            // Broadcast (stride 0): all elements along the axis are one, and the tie is decided here.
+            // Broadcast (stride 0): all elements along the axis are the same, and the tie is decided here.
             self.origin.index += if last { (axis.len as i64 - 1) * index } else { 0 };
             return;
         }
@@ -368,7 +368,7 @@ mod tests {
             (vec![reduced(6, 4), reduced(4, 24)], vec![axis(24, 4, 0, 1)], (0, 0), false),
             (vec![reduced(6, 16), reduced(4, 4)], vec![axis(4, 4, 0, 6), axis(6, 16, 0, 1)], (0, 0), false),
             (vec![reduced(5, -4)], vec![axis(5, 4, 0, -1)], (-16, 4), false),
-            // A broadcast axis decides its tie at once.
+            // The tie along a broadcast axis is decided at once.
             (vec![reduced(7, 0)], vec![], (0, 0), false),
             (vec![reduced(7, 0)], vec![], (0, 6), true),
         ] {

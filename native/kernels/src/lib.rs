@@ -2,8 +2,8 @@
 //!
 //! [`argreduce()`] finds where the extremum lies over any set of axes, [`onehot()`] marks it, [`extremum()`] takes it
 //! elementwise over any number of operands, and [`top_k()`] finds the k best along an axis. All normalise the layout of their
-//! arrays first ([`layout`]), then run kernels that are written once and compiled for each instruction set ([`isa`]). What NaN
-//! and the zeros mean is decided in `element` alone.
+//! arrays first ([`layout`]), then run kernels that are written once and compiled for each instruction set ([`isa`]). Only
+//! `element` decides how NaN and the zeros compare.
 
 mod element;
 pub mod isa;

@@ -1,8 +1,8 @@
-//! Threads: how many a call uses, and sharing work among them. Inside the pool of a host a call shares its work there and
-//! starts no thread. The threads of this process stay: started at the first call that pays, parked between calls.
+//! Threads: how many a call uses, and how they share its work. Inside a host's pool a call shares its work there and starts
+//! no thread. The threads of this process stay: they start at the first call that pays, and are parked between calls.
 //!
-//! A call takes part in its own work and asks the others to help. Who comes late finds less to do, or nothing: nobody waits
-//! for a thread that is busy with another call.
+//! The calling thread does a part of the work and asks other threads to help. A thread that comes late finds less to do, or
+//! nothing: no call waits for a thread that is busy with another call.
 
 use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield, current_thread_index};
 use std::cell::Cell;
@@ -20,13 +20,13 @@ use std::time::{Duration, Instant};
 /// 0: not set yet.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// What `EXTREMUM_NUM_THREADS` says: nothing, a number of threads, or a text that is none.
+/// What `EXTREMUM_NUM_THREADS` says: nothing, a number of threads, or a text that is no such number.
 pub fn asked() -> Option<Result<usize, String>> {
     let text = std::env::var_os("EXTREMUM_NUM_THREADS")?.to_string_lossy().into_owned();
     Some(text.trim().parse().ok().filter(|&n| n > 0).ok_or(text))
 }
 
-/// The number of threads that a call may use: what was set, else what the environment asks for, else the processors.
+/// The number of threads that a call may use: the limit that was set, else the environment's, else the number of processors.
 pub fn limit() -> usize {
     match LIMIT.load(Ordering::Relaxed) {
         0 => {
@@ -37,7 +37,7 @@ pub fn limit() -> usize {
     }
 }
 
-/// The processors that the process may use.
+/// The number of processors that the process may use.
 fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
@@ -65,19 +65,19 @@ thread_local! {
 
 /// The pool for calls from this thread, if one is set.
 pub(crate) fn current() -> Option<&'static dyn Pool> {
-    // SAFETY: `within` borrows the pool for as long as it is set, and whoever asks is within.
+    // SAFETY: `within` borrows the pool for as long as it is set, and all callers run inside `within`.
     POOL.get().map(|pool| unsafe { &*pool })
 }
 
 /// Runs `work`, whose calls share their work among the threads of `pool`.
 pub fn within<R>(pool: &dyn Pool, work: impl FnOnce() -> R) -> R {
-    // SAFETY: it is set for no longer than it is borrowed.
+    // SAFETY: the pool is set for no longer than it is borrowed.
     let pool = unsafe { transmute::<*const (dyn Pool + '_), *const (dyn Pool + 'static)>(pool) };
     let _reset = Reset(POOL.replace(Some(pool)));
     work()
 }
 
-/// Puts the pool back that was set before, after a panic too.
+/// Restores the pool that was set before, even after a panic.
 struct Reset(Option<*const dyn Pool>);
 
 impl Drop for Reset {
@@ -86,39 +86,39 @@ impl Drop for Reset {
     }
 }
 
-/// The grain size: bytes that each thread has to be given for its help to pay. Measured with calls one after the other: two
-/// threads take as long as one for 0.5 to 1.3 MB in all, by the kind of call and the second-level cache, and are never slower
-/// for the twice 768 KiB that this asks for.
+/// The grain size: the bytes that each thread must get for its help to pay. Measured with calls one after the other: two
+/// threads take as long as one for 0.5 to 1.3 MB in total, depending on the kind of call and the second-level cache. They are
+/// never slower for the two times 768 KiB that this constant requires.
 const GRAIN_SIZE: usize = 768 << 10;
 
-/// The same in a pool of a host, for the hand-over to pay.
+/// The grain size in a host's pool: the bytes for which the hand-over pays.
 const HOST_GRAIN_SIZE: usize = 256 << 10;
 
 /// Tasks for each thread, of this process or of a host.
 const TASKS: usize = 2;
 const TASKS_OF_HOST: usize = 4;
 
-/// The grain size in force: [`GRAIN_SIZE`], but for tests and measurements.
+/// The grain size in force: [`GRAIN_SIZE`], except in tests and measurements.
 static IN_FORCE: AtomicUsize = AtomicUsize::new(GRAIN_SIZE);
 
-/// Sets the grain size, and returns what counted before.
+/// Sets the grain size, and returns the previous size.
 pub fn set_grain_size(bytes: usize) -> usize {
     IN_FORCE.swap(bytes.max(1), Ordering::Relaxed)
 }
 
 thread_local! {
-    /// Whether this thread is at a task: what it calls shares nothing, as the threads are at work already.
+    /// Whether this thread runs a task: calls inside a task share no work, because the threads are already busy.
     static AT_TASK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The number of threads that a call uses that moves `bytes`.
+/// The number of threads for a call that moves `bytes`.
 #[inline]
 pub fn num_threads(bytes: usize) -> usize {
     // Small calls look no further.
     if bytes < 2 * IN_FORCE.load(Ordering::Relaxed).min(HOST_GRAIN_SIZE) { 1 } else { num_threads_of_large(bytes) }
 }
 
-/// The same where there may be several. (Not inlined, for small calls to be spared it.)
+/// The same for calls that may use several threads. It is not inlined, to keep its code out of small calls.
 #[inline(never)]
 fn num_threads_of_large(bytes: usize) -> usize {
     if AT_TASK.get() {
@@ -133,7 +133,7 @@ fn num_threads_of_large(bytes: usize) -> usize {
     (bytes / grain_size).clamp(1, limit())
 }
 
-/// Cuts `0..total` into at most `parts` ranges of nearly equal length, none of them empty.
+/// Cuts `0..total` into at most `parts` ranges of nearly equal length, none of them empty unless `total` is 0.
 pub fn ranges(total: usize, parts: usize) -> Vec<Range<usize>> {
     let parts = parts.min(total).max(1);
     (0..parts).map(|part| total * part / parts..total * (part + 1) / parts).collect()
@@ -141,17 +141,17 @@ pub fn ranges(total: usize, parts: usize) -> Vec<Range<usize>> {
 
 /// The number of tasks into which work for `num_threads` threads is cut.
 ///
-/// Threads of a host may wake late, by milliseconds: there are several tasks for each, so that late workers find fewer of them
-/// left. Measured inside ONNX Runtime, with two threads and calls of 9 ms: the median of the time fell by a sixth. Our own are
-/// awake between calls, and each task takes some time to begin and to combine: with half as many, reductions of 2 to 16 MB take
-/// up to a seventh less.
+/// Threads of a host may wake milliseconds late. With several tasks per thread, late workers find fewer tasks left: inside ONNX
+/// Runtime, with two threads and calls of 9 ms, the median time fell by a sixth. Our own threads are awake between calls, and
+/// each task takes some time to begin and to combine: with half as many tasks, reductions of 2 to 16 MB take up to a seventh
+/// less time.
 pub fn tasks(num_threads: usize) -> usize {
     let each = if current().is_some() { TASKS_OF_HOST } else { TASKS };
     if num_threads == 1 { 1 } else { num_threads * each }
 }
 
-/// Runs `work` on every range, in the pool of the host or on the threads of this process; results in order. (Not inlined, as
-/// it is no part of a small call.)
+/// Runs `work` on every range, in the pool of the host or on the threads of this process; results in order. It is not
+/// inlined, because small calls do not use it.
 #[inline(never)]
 pub fn map<R: Send>(ranges: Vec<Range<usize>>, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     if let [range] = &ranges[..] {
@@ -175,39 +175,39 @@ pub fn map<R: Send>(ranges: Vec<Range<usize>>, work: impl Fn(Range<usize>) -> R 
 
 /// The threads of this process.
 struct Resident {
-    /// Whose threads they are: after `fork` the child has none of them.
+    /// The process that owns the threads: after `fork` the child has none of them.
     process: u32,
     /// The processors that the process may use.
     processors: usize,
     /// How many threads may work at a time, the caller included.
     width: usize,
-    /// The others; None where there are none, or none can be started.
+    /// The other threads; None if `width` is 1, or if no thread can be started.
     pool: Option<ThreadPool>,
 }
 
-/// The threads in use. What is replaced is never freed, as other calls may still use it: that happens once in a process, when
-/// the limit is raised, and once after each fork.
+/// The threads in use. A replaced value is never freed, because other calls may still use it. It is replaced once in a process,
+/// when the limit is raised, and once after each fork.
 static CURRENT: AtomicPtr<Resident> = AtomicPtr::new(ptr::null_mut());
 
 impl Resident {
-    /// The threads for calls of this process. (There is no lock here: one that another thread held during `fork` would stay
-    /// locked in the child.)
+    /// The threads for calls of this process. This takes no lock: a lock that another thread held during `fork` would stay
+    /// locked in the child.
     fn current() -> &'static Self {
         loop {
             let current = CURRENT.load(Ordering::Acquire);
-            // SAFETY: null, or what is never freed.
+            // SAFETY: the pointer is null, or its value is never freed.
             let known = unsafe { current.as_ref() }.filter(|known| known.process == process::id());
             if let Some(known) = known
                 && known.width >= limit().min(known.processors)
             {
                 return known;
             }
-            // Wide enough for all limits, where one was not.
+            // If the known threads are too few, make enough for any limit.
             let processors = processors();
             let width = if known.is_some() { processors } else { limit().min(processors) };
             let made = Box::into_raw(Box::new(Self::new(width, processors)));
             if CURRENT.compare_exchange(current, made, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-                // SAFETY: nobody has seen it.
+                // SAFETY: no other thread has seen it.
                 drop(unsafe { Box::from_raw(made) });
             }
         }
@@ -216,7 +216,7 @@ impl Resident {
     fn new(width: usize, processors: usize) -> Self {
         let name = |number| format!("extremum-{number}");
         let threads = ThreadPoolBuilder::new().num_threads(width - 1).thread_name(name);
-        // Miri does not end while there are threads; the tests give it a pool of their own.
+        // Miri does not end while there are threads; the tests give it their own pool.
         let pool = if width > 1 && !cfg!(miri) { threads.build().ok() } else { None };
         Self { process: process::id(), processors, width, pool }
     }
@@ -246,7 +246,7 @@ impl Pool for Resident {
 /// The tasks of one call.
 struct Job {
     task: &'static (dyn Fn(usize) + Sync),
-    /// Of each task, whether somebody has taken it.
+    /// For each task, whether a thread has taken it.
     taken: Box<[AtomicBool]>,
     /// How many threads may help.
     helpers: usize,
@@ -259,8 +259,8 @@ struct Job {
 const ENDED: usize = 1 << (usize::BITS - 1);
 
 impl Job {
-    /// Takes one task after the other, first those of its own share: in the next call on the same memory the same thread
-    /// has them in its cache. A task must not unwind.
+    /// Takes one task after the other, its own share first: in the next call on the same memory, the thread then has its
+    /// share in its cache. A task must not unwind.
     fn work(&self, worker: usize) {
         let first = self.taken.len() * worker / (self.helpers + 1);
         for task in (first..self.taken.len()).chain(0..first) {
@@ -284,7 +284,7 @@ impl Job {
     /// Lets no more helpers in, and waits for those that are at work.
     fn finish(&self) {
         let mut inside = self.inside.fetch_or(ENDED, Ordering::AcqRel) | ENDED;
-        // They are nearly done; to be woken takes longer.
+        // The helpers are nearly done; sleeping and being woken would take longer.
         for _ in 0..SPINS {
             if inside == ENDED {
                 break;
@@ -300,14 +300,14 @@ impl Job {
 }
 
 thread_local! {
-    /// Whether this thread waits for the next call already.
+    /// Whether this thread already waits for the next call.
     static LINGERS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Stays awake for the next call: to wake a thread takes as long as some hundred kilobytes.
+/// Stays awake for the next call: waking a thread takes as long as processing some hundred kilobytes.
 fn linger() {
     if LINGERS.replace(true) {
-        // Below on the stack somebody does.
+        // An outer call on this stack lingers already.
         return;
     }
     let mut since = Instant::now();
@@ -323,7 +323,7 @@ fn linger() {
 /// How long a thread stays awake after a call.
 const LINGER: Duration = Duration::from_micros(200);
 
-/// How often a caller looks whether the others are done before it sleeps: some 20 us.
+/// How often a caller checks whether the others are done before it sleeps: about 20 us in total.
 const SPINS: usize = 500;
 
 #[cfg(test)]
@@ -385,7 +385,7 @@ mod tests {
         let resident = Resident::new(2, 2);
         let (busy, over) = (AtomicBool::new(false), AtomicBool::new(false));
         thread::scope(|scope| {
-            // Both of its tasks, that of the caller and that of the other thread, last until the call below has ended.
+            // Both tasks, the caller's and the other thread's, last until the call below has ended.
             let call = || {
                 resident.run(2, &|_| {
                     busy.store(true, Ordering::Release);

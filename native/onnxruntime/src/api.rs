@@ -1,4 +1,4 @@
-//! The C API as a host hands it over: its calls as results, a failure as a status, and what a tensor is.
+//! The C API that a host hands over: its calls as results, failures as statuses, and descriptions of tensors.
 
 use ort_sys::{OrtApi, OrtApiBase, OrtErrorCode, OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue};
 use std::borrow::Cow;
@@ -10,19 +10,19 @@ pub type Result<T> = std::result::Result<T, Failure>;
 
 /// Why something failed.
 pub enum Failure {
-    /// It was refused here: what is wrong, in one sentence without a full stop; the values that were given; what is right.
+    /// Refused here: what is wrong, in one sentence without a full stop; the values that were given; what is right.
     Refusal { reason: String, given: Option<String>, help: String },
-    /// ONNX Runtime refused it; its status goes back as it came.
+    /// Refused by ONNX Runtime: its status goes back unchanged.
     Status(OrtStatusPtr),
 }
 
 impl Failure {
-    /// A refusal without a word of what was given.
+    /// A refusal that does not say what was given.
     pub fn new(reason: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Refusal { reason: reason.into(), given: None, help: help.into() }
     }
 
-    /// Says what was given, unless that is said already.
+    /// Adds what was given, unless the refusal says that already.
     pub fn given(mut self, say: impl FnOnce() -> String) -> Self {
         if let Self::Refusal { given, .. } = &mut self {
             given.get_or_insert_with(say);
@@ -30,7 +30,7 @@ impl Failure {
         self
     }
 
-    /// Says who refuses.
+    /// Adds the name of the operator that refuses.
     pub fn of(mut self, name: &CStr) -> Self {
         if let Self::Refusal { reason, .. } = &mut self {
             *reason = format!("{}: {reason}", name.to_string_lossy());
@@ -43,8 +43,8 @@ pub fn refuse<T>(reason: impl Into<String>, help: impl Into<String>) -> Result<T
     Err(Failure::new(reason, help))
 }
 
-/// The oldest version of the C API that serves: the first whose ONNX Runtime, 1.18, infers the type of an operator with
-/// any number of inputs.
+/// The oldest version of the C API that works here: ONNX Runtime 1.18 is the first that infers the type of an operator
+/// with any number of inputs.
 pub const OLDEST: u32 = 18;
 
 /// The most characters of a message.
@@ -56,7 +56,7 @@ const REFERS_TO_SHAPES: u32 = 24;
 /// The table of functions of the ONNX Runtime that called us.
 #[derive(Clone, Copy)]
 pub struct Api {
-    /// The functions: of those declared the ones of [`OLDEST`]. Not a reference: an older ONNX Runtime has a shorter table.
+    /// The functions; of the declared ones, those of [`OLDEST`]. Not a reference: an older ONNX Runtime has a shorter table.
     pub table: *const OrtApi,
     /// Whether the table has `GetTensorElementTypeAndShapeDataReference` too.
     pub refers_to_shapes: bool,
@@ -70,7 +70,7 @@ unsafe impl Sync for Api {}
 impl Api {
     /// Takes over the table of an ONNX Runtime, or refuses one that is too old.
     ///
-    /// The status is none where there is not even a function that makes one.
+    /// The status is null if not even the function that makes a status is available.
     ///
     /// # Safety
     /// `base` is null or comes from an ONNX Runtime that stays loaded.
@@ -82,13 +82,13 @@ impl Api {
         let version = version.map_or("of no version".into(), CStr::to_string_lossy);
         let minor = version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0);
         let old = version.starts_with("0.") || version.starts_with("1.") && minor < OLDEST;
-        // An ONNX Runtime that is asked for more than it has says so on stderr, so one that is old is not asked.
+        // An ONNX Runtime prints to stderr when it is asked for a version that it lacks, so an old one is not asked.
         // SAFETY: the caller's promise.
         let table = if old { ptr::null() } else { unsafe { (base.GetApi)(OLDEST) } };
         if !table.is_null() {
             return Ok(Self { table, refers_to_shapes: minor >= REFERS_TO_SHAPES });
         }
-        // Every ONNX Runtime knows version 1, and of its table only the making of a status is called.
+        // Every ONNX Runtime has version 1, and only the function that makes a status is called from its table.
         // SAFETY: the caller's promise.
         let table = unsafe { (base.GetApi)(1) };
         if table.is_null() {
@@ -99,7 +99,7 @@ impl Api {
         Err(api.status(|| refuse(reason, "upgrade onnxruntime")))
     }
 
-    /// Whether a status says that all went well; the status is released.
+    /// Whether a status says that a call succeeded; releases the status.
     pub fn succeeded(self, status: OrtStatusPtr) -> bool {
         if status.0.is_null() {
             return true;
@@ -109,9 +109,9 @@ impl Api {
         false
     }
 
-    /// Runs `work` and turns what comes of it, panics included, into a status.
+    /// Runs `work` and turns its result, or its panic, into a status.
     pub fn status(self, work: impl FnOnce() -> Result<()>) -> OrtStatusPtr {
-        // A panic leaves nothing behind that anybody looks at again: the output is discarded with the run.
+        // Nothing that a panic leaves behind is used again: the output is discarded with the run.
         let (code, text) = match catch_unwind(AssertUnwindSafe(work)) {
             Ok(Ok(())) => return OrtStatusPtr(ptr::null_mut()),
             Ok(Err(Failure::Status(status))) => return status,
@@ -125,7 +125,7 @@ impl Api {
                 (OrtErrorCode::ORT_FAIL, format!("extremum failed inside, please report this: {text}"))
             }
         };
-        // The model decides how long a text could be.
+        // The text quotes the model, which may make it long.
         let text = match text.char_indices().nth(LONGEST) {
             None => text,
             Some((end, _)) => format!("{} ...", &text[..end]),
@@ -149,13 +149,13 @@ macro_rules! call {
 }
 pub(crate) use call;
 
-/// The shape of a tensor and the number of its element type in the C API, which may be one that is not declared.
+/// The shape of a tensor, and the number of its element type in the C API, which may be an undeclared number.
 pub struct Tensor<'a> {
     pub number: i32,
     pub shape: Cow<'a, [i64]>,
 }
 
-/// What a description says.
+/// The tensor that a description describes.
 ///
 /// # Safety
 /// The description is of the API's ONNX Runtime.
@@ -168,17 +168,17 @@ pub unsafe fn tensor_described(api: Api, info: *const OrtTensorTypeAndShapeInfo)
     Ok(Tensor { number, shape: shape.into() })
 }
 
-/// What a tensor is.
+/// The shape and the element type of a tensor.
 ///
 /// # Safety
 /// The value is of the API's ONNX Runtime and outlives what is returned.
 pub unsafe fn tensor_of<'a>(api: Api, value: *const OrtValue) -> Result<Tensor<'a>> {
     if api.refers_to_shapes {
-        // A description is three allocations: a fifth of what a small node costs.
+        // A description takes three allocations: a fifth of the cost of a small node.
         let (mut number, mut sizes, mut rank) = (0i32, ptr::null(), 0);
         let element = (&raw mut number).cast();
         call!(api, GetTensorElementTypeAndShapeDataReference(value, element, &raw mut sizes, &raw mut rank));
-        // SAFETY: the sizes belong to the tensor; of rank 0 there may be none.
+        // SAFETY: the sizes belong to the tensor; a tensor of rank 0 may have none.
         let shape = if rank == 0 { &[] } else { unsafe { slice::from_raw_parts(sizes, rank) } };
         return Ok(Tensor { number, shape: shape.into() });
     }

@@ -11,7 +11,7 @@ enum Value {
     Text(String),
     /// At least one.
     Ints(Vec<i64>),
-    /// A value that no attribute has, as a message says it.
+    /// A value of a kind that no attribute here has, as text for a message.
     Other(String),
 }
 
@@ -21,7 +21,7 @@ pub enum Source {
     Inference(*const OrtShapeInferContext),
 }
 
-/// The attributes of a node; one that the node does not state is None.
+/// The attributes of a node; an attribute that the node does not state reads as None.
 pub struct Attributes {
     api: Api,
     source: Source,
@@ -34,7 +34,7 @@ impl Attributes {
         Self { api, source }
     }
 
-    /// Reads an attribute as what is wanted, or refuses it.
+    /// Reads an attribute of the wanted kind, or refuses it.
     fn read<T>(&self, name: &CStr, wanted: &str, take: impl Fn(&Value) -> Option<T>) -> Result<Option<T>> {
         let Some(value) = self.value(name) else { return Ok(None) };
         if let Some(taken) = take(&value) {
@@ -54,7 +54,7 @@ impl Attributes {
         self.read(name, "an integer", |value| if let Value::Int(value) = value { Some(*value) } else { None })
     }
 
-    /// A list of integers, at least one.
+    /// A list of at least one integer.
     pub fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>> {
         let ints = |value: &Value| if let Value::Ints(values) = value { Some(values.clone()) } else { None };
         self.read(name, "a list of at least one integer", ints)
@@ -97,11 +97,11 @@ impl Attributes {
         }
     }
 
-    /// (ONNX Runtime looks at no kind where it is asked for a list: one of another kind is an empty list to it.)
+    /// When ONNX Runtime is asked for a list, it ignores the kind: an attribute of another kind reads as an empty list.
     fn of_kernel(&self, info: *const OrtKernelInfo, name: &CStr) -> Option<Value> {
         let (name, table) = (name.as_ptr(), self.api.table);
-        // SAFETY: the promise of `new`; the name ends with a zero, `one` and `list` give the room that they say, and a C
-        // character and a byte are of one size.
+        // SAFETY: the promise of `new`; the name ends with a zero, `one` and `list` give the room that they state, and a C
+        // character is as large as a byte.
         unsafe {
             if let Some(value) = self.one(|value| ((*table).KernelInfoGetAttribute_int64)(info, name, value)) {
                 return Some(Value::Int(value));
@@ -159,7 +159,7 @@ impl Attributes {
         Some(Value::Text(CStr::from_bytes_until_nul(&bytes).ok()?.to_string_lossy().into_owned()))
     }
 
-    /// Reads an attribute into a buffer that grows until the value fits; its length in bytes is known afterwards.
+    /// Reads an attribute into a buffer that grows until the value fits: a read that fails tells the length in bytes.
     fn words(&self, attribute: *const OrtOpAttr, kind: OrtOpAttrType) -> Option<Vec<u64>> {
         let mut words = vec![0u64; 1];
         loop {

@@ -24,11 +24,11 @@ use std::{ptr, slice};
 
 /// An operator on one element type, registered with one ONNX Runtime.
 ///
-/// One table for each type, all under one name: ONNX Runtime refuses other types by itself, and infers the type of the
+/// Each type has its own table, all under one name: so ONNX Runtime itself refuses other types, and infers the type of the
 /// output from the table, in subgraphs and functions too.
 #[repr(C)]
 pub struct Registration {
-    /// What ONNX Runtime knows of; it comes first, so that a pointer to it is one to the whole.
+    /// The part that ONNX Runtime knows. It comes first, so that a pointer to it is also a pointer to the whole.
     table: OrtCustomOp,
     api: Api,
     operator: &'static Operator,
@@ -37,7 +37,7 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// The registration of an operator. ONNX Runtime keeps pointers to it: it is never freed.
+    /// The registration of an operator. ONNX Runtime keeps pointers to it, so it is never freed.
     pub fn of(api: Api, operator: &'static Operator, number: Number, element: ElementType) -> *const OrtCustomOp {
         let registration: &'static Self = Box::leak(Box::new(Self { table: TABLE, api, operator, number, element }));
         (&raw const *registration).cast()
@@ -63,12 +63,12 @@ const TABLE: OrtCustomOp = OrtCustomOp {
     CreateKernelV2: Some(create),
     KernelComputeV2: Some(compute),
     InferOutputShapeFn: Some(infer_shape),
-    // SAFETY: no function is there.
+    // SAFETY: null stands for a function that is absent.
     ..unsafe { MaybeUninit::zeroed().assume_init() }
 };
 
 /// The functions of a table. ONNX Runtime calls them as the C API documents it: with a registration's table, which is
-/// never freed, a kernel that `create` made for it and that has not been destroyed, and what belongs to the call.
+/// never freed, a kernel that `create` made for it and that has not been destroyed, and the objects of the call.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {$(
         $(#[$doc])*
@@ -80,13 +80,13 @@ macro_rules! functions {
 
 functions! {
     name(table: *const OrtCustomOp) -> *const c_char { (*table.cast::<Registration>()).operator.name.as_ptr() }
-    /// None named: the default, which is the CPU.
+    /// Null stands for the default, which is the CPU.
     processor(_table: *const OrtCustomOp) -> *const c_char { ptr::null() }
     input_type(table: *const OrtCustomOp, index: usize) -> Number {
         let Registration { operator, number, .. } = &*table.cast();
         if operator.is_list(index) { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { *number }
     }
-    /// How many inputs are described: any number of one kind are described as one.
+    /// How many inputs are described: a variadic input is described once.
     input_count(table: *const OrtCustomOp) -> usize {
         let operator = (*table.cast::<Registration>()).operator;
         if operator.takes_any() { 1 } else { operator.inputs().0 }
@@ -124,7 +124,7 @@ functions! {
         api.status(|| kernel.run(context).map_err(|failure| failure.of(operator.name)))
     }
     destroy(kernel: *mut c_void) -> () { drop(Box::from_raw(kernel.cast::<Kernel>())) }
-    /// The table is that of any element type. ONNX Runtime looks at no status here and would not release one.
+    /// The table may be that of another element type. ONNX Runtime ignores a status here and would not release it.
     infer_shape(table: *const OrtCustomOp, context: *mut OrtShapeInferContext) -> OrtStatusPtr {
         let Registration { api, operator, .. } = &*table.cast();
         api.succeeded(api.status(|| infer(*api, operator, context)));
@@ -137,7 +137,7 @@ struct Kernel {
     registration: &'static Registration,
     node: Node,
     inputs: usize,
-    /// Whether the outputs turned out to be of the types that are written. The node decides these, so it is asked once.
+    /// Whether the outputs have the types that are written. The node decides their types, so one check is enough.
     outputs_fit: AtomicBool,
     sharing: Sharing,
 }
@@ -168,7 +168,7 @@ impl Kernel {
         }
         let shape = self.node.shape(&inputs).map_err(|failure| failure.given(|| self.given(&inputs)))?;
         let (mut outputs, mut wanted): (SmallVec<[*mut u8; 2]>, _) = (SmallVec::new(), false);
-        // The memory of an output that nobody wants, where another is wanted.
+        // Memory for an output that nobody wants, if another output is wanted.
         let mut spare = Vec::<u64>::new();
         for index in 0..operator.outputs() {
             let (mut value, mut data) = (ptr::null_mut(), ptr::null_mut());
@@ -196,7 +196,7 @@ impl Kernel {
         threads::within(&session, || self.node.run(element, &inputs, &shape, &outputs))
     }
 
-    /// An input of one call, or its list. What is returned is not used after the call.
+    /// An input of one call, which may be a list. The result is not used after the call.
     unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<Input<'a>>> {
         let &Registration { api, operator, number: wanted, .. } = self.registration;
         let (mut value, mut data) = (ptr::null(), ptr::null_mut());
@@ -213,7 +213,7 @@ impl Kernel {
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
         let list = match shape[..] {
             _ if !is_list => None,
-            // There may be no memory.
+            // An empty list may have no memory.
             [0] => Some(&[][..]),
             [count] => Some(slice::from_raw_parts(data.cast(), count as usize)),
             _ => {
@@ -224,7 +224,7 @@ impl Kernel {
         Ok(Some(Input { data: data.cast(), shape, list }))
     }
 
-    /// The inputs of a call, as a message says them.
+    /// The inputs of a call, as text for a message.
     fn given(&self, inputs: &[Input]) -> String {
         let name = self.registration.operator.list().0;
         let said = inputs.iter().map(|input| match input.list {
@@ -235,8 +235,8 @@ impl Kernel {
     }
 }
 
-/// Refuses a tensor of another type than the kernel was made for: an ONNX Runtime that is built without checks of the graph
-/// believes what a model says of types.
+/// Refuses a tensor of a type that the kernel was not made for: an ONNX Runtime that is built without checks of the graph
+/// believes the types that a model states.
 fn require_type(what: &str, number: i32, wanted: Number) -> Result<()> {
     if number == wanted as i32 {
         return Ok(());
@@ -245,9 +245,9 @@ fn require_type(what: &str, number: i32, wanted: Number) -> Result<()> {
     refuse(reason, "make the model anew: its types contradict each other")
 }
 
-/// Tells what the shapes of the inputs say about the shape of the outputs.
+/// Infers the shape of the outputs from the shapes of the inputs.
 ///
-/// Whatever is wrong with the node is left to its kernel, which can say so: here nobody listens.
+/// Errors in the node are left to its kernel, which can report them: here ONNX Runtime ignores them.
 unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInferContext) -> Result<()> {
     let node = Node::new(operator, &Attributes::new(api, Source::Inference(context)))?;
     let mut element = None;
@@ -259,7 +259,7 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         let mut info = ptr::null_mut();
         call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
         let Tensor { number, shape } = tensor_described(api, info)?;
-        // That of the first: a list is of a type of its own. ONNX Runtime may have numbers that are not declared.
+        // The type of the first input: a list has a type of its own. ONNX Runtime may have numbers that are not declared.
         if index == 0 {
             element = ELEMENT_TYPES.iter().map(|&(known, _)| known).find(|&known| known as i32 == number);
         }
@@ -288,7 +288,7 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
     let mut info = ptr::null_mut();
     call!(api, CreateTensorTypeAndShapeInfo(&raw mut info));
     let mut tell = |index| -> Result<()> {
-        // ONNX Runtime 1.19 and later take the type over too, and would take float for one that is not set.
+        // ONNX Runtime 1.19 and later take over the type too, and would take float if it were not set.
         call!(api, SetTensorElementType(info, operator.output(index, element)));
         call!(api, SetDimensions(info, sizes.as_ptr(), sizes.len()));
         call!(api, SetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
@@ -296,12 +296,12 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         Ok(())
     };
     let told = (0..operator.outputs()).try_for_each(&mut tell);
-    // It is ours, and this is its only release.
+    // The description is ours, and this is its only release.
     ((*api.table).ReleaseTensorTypeAndShapeInfo)(info);
     told
 }
 
-/// The negative number that stands for a symbolic size, the same for the same name. Symbols are null or texts.
+/// The negative number that stands for a symbolic size; equal names get the same number. Symbols are null or texts.
 unsafe fn numbered(symbol: *const c_char, names: &mut Vec<*const c_char>) -> i64 {
     let text = |symbol: *const c_char| CStr::from_ptr(symbol);
     if symbol.is_null() || text(symbol).is_empty() {

@@ -1,9 +1,9 @@
-//! The core operations as custom operators of ONNX Runtime: a library that any host can register, and part of the module
-//! for Python, whose file is the library there.
+//! The core operations as custom operators of ONNX Runtime: a library that any host can register. It is also part of the
+//! Python module, whose file is the library for hosts in Python.
 //!
-//! The domain `ai.extremum`, version 1, has `ArgReduce`, `OneHot`, `Extremum` and `Reduce`, which are in
-//! `operators`. [`RegisterCustomOps`] is the one function a host needs. It takes everything from the table
-//! that the host's ONNX Runtime hands over, so the library is linked to none and serves each that is new enough.
+//! The domain `ai.extremum`, version 1, has `ArgReduce`, `OneHot`, `Extremum`, `Reduce` and `TopK`, which are in
+//! `operators`. A host needs only the function [`RegisterCustomOps`]. It takes everything from the table that the host's
+//! ONNX Runtime hands over, so the library is not linked to ONNX Runtime and works with each release that is new enough.
 //! Nothing here knows Python.
 
 mod api;
@@ -22,10 +22,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// The domain for each ONNX Runtime of this process, by the address of its table.
 ///
-/// Sessions keep pointers to a domain and may outlive everything here, so one is made once and never released.
+/// Sessions keep pointers to a domain and may outlive everything here, so a domain is made once and never released.
 static DOMAINS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-/// Marks the options of a session that have the domain: ONNX Runtime refuses options that have it twice.
+/// Marks session options that already have the domain: ONNX Runtime refuses options that have it twice.
 const REGISTERED: &CStr = c"extremum.registered";
 
 /// Adds the operators of the domain `ai.extremum` to the options of a session, unless they are there.
@@ -78,11 +78,11 @@ fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
     Ok(domain)
 }
 
-/// Keeps the library loaded until the process ends: ONNX Runtime unloads it with the last options and sessions that have
-/// it, loads it again with the next, and would be given new domains each time. Where that fails it costs 10 KB a cycle.
+/// Keeps the library loaded until the process ends. Otherwise ONNX Runtime unloads it with its last options and sessions,
+/// loads it again with the next, and gets new domains each time. If this fails, each such cycle costs 10 KB.
 fn stay() {
     #[cfg(unix)]
-    // SAFETY: both functions are called as they are documented; the path that the first one finds is the loader's own.
+    // SAFETY: both functions are called as documented; the path that `dladdr` finds is the loader's own.
     unsafe {
         let mut this: libc::Dl_info = std::mem::zeroed();
         if libc::dladdr(stay as fn() as *const libc::c_void, &raw mut this) != 0 && !this.dli_fname.is_null() {
@@ -91,7 +91,7 @@ fn stay() {
         }
     }
     #[cfg(windows)]
-    // SAFETY: the function is called as it is documented: with these flags the name is an address in the library.
+    // SAFETY: the function is called as documented: with these flags the name is an address in the library.
     unsafe {
         use windows_sys::Win32::System::LibraryLoader as loader;
         let flags = loader::GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | loader::GET_MODULE_HANDLE_EX_FLAG_PIN;

@@ -1,9 +1,9 @@
 //! The operators: what each gives and what it needs, and the walk over elements in C order that they share.
 //!
-//! `ArgReduce` is the index of the extremum over any set of axes, row-major within them, `OneHot` 1 at the first largest
-//! element and 0 elsewhere, `Reduce` the extremum itself, with the bits of the first of equals, `Extremum` the elementwise
-//! largest or smallest of any number of operands, which are broadcast against each other or have to have one shape, `TopK`
-//! the k largest or smallest along one axis and their indices.
+//! `ArgReduce` gives the index of the extremum over any set of axes, row-major within them. `OneHot` gives 1 at the first
+//! largest element and 0 elsewhere. `Reduce` gives the extremum itself, with the bits of the first of equal elements.
+//! `Extremum` gives the elementwise largest or smallest of any number of operands, which are broadcast against each other or
+//! must have the same shape. `TopK` gives the k largest or smallest elements along one axis and their indices.
 
 use crate::api::{Result, refuse};
 use crate::attributes::Attributes;
@@ -51,7 +51,7 @@ pub static OPERATORS: [Operator; 5] = [
 ];
 
 impl Operator {
-    /// The most inputs that a node may have, and what it takes, as a message says it.
+    /// The most inputs that a node may have, and what the node takes, as text for a message.
     pub fn inputs(&self) -> (usize, &'static str) {
         match self.operation {
             Operation::ArgReduce | Operation::OneHot => (1, "takes one input"),
@@ -61,29 +61,29 @@ impl Operator {
         }
     }
 
-    /// How many outputs it has; the second holds indices.
+    /// The number of outputs; the second holds indices.
     pub fn outputs(&self) -> usize {
         if self.operation == Operation::TopK { 2 } else { 1 }
     }
 
-    /// The element type of an output for inputs of an element type. ONNX Runtime infers it from that alone: an attribute
+    /// The element type of an output, given that of the inputs. ONNX Runtime infers it from nothing else, so an attribute
     /// cannot choose the type of indices.
     pub fn output(&self, index: usize, input: Number) -> Number {
         let indices = self.operation == Operation::ArgReduce || index == 1;
         if indices { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { input }
     }
 
-    /// Whether it takes any number of inputs of one element type.
+    /// Whether the operator takes any number of inputs of one element type.
     pub fn takes_any(&self) -> bool {
         self.operation == Operation::Extremum
     }
 
-    /// Whether the input at an index is a list of int64 in the place of an attribute, which may be left out.
+    /// Whether the input at an index is a list of int64 that replaces an attribute, and may be left out.
     pub fn is_list(&self, index: usize) -> bool {
         !self.takes_any() && index == 1
     }
 
-    /// The attribute in whose place the list is, what it is, and what it may not be, as messages say them.
+    /// For messages: the attribute that the list replaces, the name of the list, and the refusal of another rank.
     pub fn list(&self) -> (&'static str, &'static str, &'static str) {
         match self.operation {
             Operation::TopK => ("k", "k", "k is no list"),
@@ -109,15 +109,15 @@ pub const ELEMENT_TYPES: [(Number, ElementType); 13] = [
     (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, ElementType::Float64),
 ];
 
-/// A size of which nothing is known.
+/// A size about which nothing is known.
 pub const UNKNOWN: i64 = i64::MIN;
 
 /// An input in C order.
 pub struct Input<'a> {
-    /// The first element; null where only the shape is known.
+    /// The first element; null if only the shape is known.
     pub data: *const u8,
     pub shape: Cow<'a, [i64]>,
-    /// The elements of a list, where they are known.
+    /// The elements of a list, if they are known.
     pub list: Option<&'a [i64]>,
 }
 
@@ -126,7 +126,7 @@ fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, isize
     let mut step = itemsize as isize;
     shape.iter().rev().map(move |&size| {
         let stride = step;
-        // An empty array may have sizes whose product has no end; then nobody looks at its strides.
+        // The sizes of an empty array may have a product that overflows; then nobody uses its strides.
         step = step.wrapping_mul(size as isize);
         (size as usize, stride)
     })
@@ -138,13 +138,13 @@ pub struct Node {
     largest: bool,
     listed: Option<Vec<i64>>,
     axis: Option<i64>,
-    /// Whether all axes that follow the one are meant too.
+    /// Whether the node covers all axes after `axis` too.
     to_last: bool,
     keepdims: bool,
     last: bool,
-    /// Whether no axes mean none, rather than all.
+    /// Whether an empty list of axes means no axis, rather than all axes.
     noop: bool,
-    /// Whether no element gives the one that all others beat, rather than an error.
+    /// Whether a slice without elements gives the value that loses to all others, rather than an error.
     identity: bool,
     broadcast: bool,
     k: Option<i64>,
@@ -152,7 +152,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Reads the attributes; those of other operators are not there.
+    /// Reads the attributes; the node has no attributes of other operators.
     pub fn new(operator: &'static Operator, attributes: &Attributes) -> Result<Self> {
         let (listed, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
         let to_last = attributes.flag(c"to_last", false)?;
@@ -176,11 +176,11 @@ impl Node {
         })
     }
 
-    /// Of each axis of the input of a call whether the node looks along it; None where that is not known yet.
+    /// For each axis of the input, whether the node works along it; None if that is not known yet.
     fn chosen(&self, inputs: &[Input<'_>]) -> Result<Option<PerAxis<bool>>> {
         let rank = inputs[0].shape.len();
         if self.operator.operation != Operation::Reduce {
-            // The defaults of Hardmax are the last axis since version 13, axis 1 and all after it before.
+            // Hardmax has the last axis as its default since version 13; before that, axis 1 and all axes after it.
             let default = match self.operator.operation {
                 Operation::OneHot if self.to_last => 1,
                 Operation::OneHot | Operation::TopK => -1,
@@ -208,7 +208,7 @@ impl Node {
         }
     }
 
-    /// How many elements are wanted; None where that is not known yet.
+    /// How many elements are wanted; None if that is not known yet.
     fn count(&self, inputs: &[Input<'_>]) -> Result<Option<i64>> {
         match (self.k, inputs.get(1)) {
             (Some(k), None) if k >= 0 => Ok(Some(k)),
@@ -222,8 +222,8 @@ impl Node {
 
     /// The shape of the outputs.
     ///
-    /// A negative size stands for one that is not known yet, the same number always for the same size; what cannot
-    /// be known of the output is [`UNKNOWN`].
+    /// A negative size stands for a size that is not known yet, and equal numbers for equal sizes. What cannot be known
+    /// about the output is [`UNKNOWN`].
     pub fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
         let operation = self.operator.operation;
         if operation == Operation::Extremum {
@@ -258,7 +258,7 @@ impl Node {
 
     /// The shape that all inputs are broadcast to.
     fn joint(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
-        // As far as their sizes are known.
+        // Compares only sizes that are known.
         let differ = |one: &[i64], two: &[i64]| {
             one.len() != two.len() || one.iter().zip(two).any(|(&a, &b)| a >= 0 && b >= 0 && a != b)
         };
@@ -331,12 +331,12 @@ impl Node {
                 // SAFETY: the caller's promise; `shape` has refused a k above the length of the axis.
                 unsafe { top_k(wanted, axes, output, outputs[1].cast()) };
             }
-            // Every element is the only one of its slice.
+            // Every slice has a single element, so the output is a copy.
             _ if whole.iter().zip(chosen).all(|(&len, &reduced)| len == 1 || !reduced) => {
                 // An array without elements may have no memory.
                 let bytes = whole.iter().fold(size, |bytes, &len| bytes.wrapping_mul(len as usize));
                 if bytes > 0 {
-                    // SAFETY: the caller's promise; the output is of as many elements.
+                    // SAFETY: the caller's promise; the output has the same number of elements.
                     unsafe { ptr::copy_nonoverlapping(data, output, bytes) };
                 }
             }
@@ -352,7 +352,7 @@ impl Node {
     }
 }
 
-/// Of each axis whether it is among those of a list.
+/// For each axis, whether a list names it.
 fn chosen(axes: &[i64], rank: usize) -> Result<PerAxis<bool>> {
     let mut chosen = PerAxis::from_elem(false, rank);
     for &axis in axes {
@@ -371,13 +371,13 @@ fn chosen(axes: &[i64], rank: usize) -> Result<PerAxis<bool>> {
     Ok(chosen)
 }
 
-/// The size that two of one dimension broadcast to, if they do.
+/// The size that two sizes of one dimension broadcast to; None if they do not.
 fn join(one: i64, two: i64) -> Option<i64> {
     match (one, two) {
         (1, other) | (other, 1) => Some(other),
         (a, b) if a == b => Some(a),
         (a, b) if a >= 0 && b >= 0 => None,
-        // A size that is not known yet turns out to be 1 or the other one, which is not 1.
+        // A size that is not known yet will be 1 or the known size, which is not 1.
         (known, _) | (_, known) if known >= 0 => Some(known),
         _ => Some(UNKNOWN),
     }

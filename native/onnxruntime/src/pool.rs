@@ -9,12 +9,12 @@ use std::mem::transmute;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, ThreadId};
 
-/// How many calls of a node were to be shared since another thread than the caller's was last seen at work on one. How many
-/// threads a session has, it does not say; where there is one alone, work that is cut for several takes longer.
+/// How many calls of a node could have been shared since a thread other than the caller's last helped. A session does not say
+/// how many threads it has; with a single thread, work that is cut for several takes longer.
 #[derive(Debug, Default)]
 pub struct Sharing(AtomicU32);
 
-/// Calls without help after which there is taken to be none, and after how many it is tried again.
+/// After `TRIES` calls without help a node counts as having no helpers; it tries again every `AGAIN` calls.
 const TRIES: u32 = 8;
 const AGAIN: u32 = 256;
 
@@ -43,7 +43,7 @@ impl<'a> SessionPool<'a> {
     }
 }
 
-/// The tasks of a call, and which thread asks for them.
+/// The tasks of a call, and the thread that asks for them.
 struct Call<'a> {
     task: &'a (dyn Fn(usize) + Sync),
     caller: ThreadId,
@@ -64,8 +64,8 @@ impl Pool for SessionPool<'_> {
             }
             (call.task)(index);
         }
-        // ONNX Runtime calls it as C does. The declaration says "system", which is another convention on 32-bit Windows alone.
-        // SAFETY: nobody calls it by the type that it is given here.
+        // ONNX Runtime uses the calling convention of C. The declaration says "system", which differs only on 32-bit Windows.
+        // SAFETY: nobody calls the function by the type that it gets here.
         let run = unsafe {
             transmute::<unsafe extern "C" fn(*mut c_void, usize), unsafe extern "system" fn(*mut c_void, usize)>(run)
         };

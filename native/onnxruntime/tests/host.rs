@@ -1,5 +1,5 @@
-//! The library as a host without Python meets it, which this program is: loaded, registered, run, left. The host has the few
-//! functions of the C API that it needs, over tensors that say what a test wants.
+//! The library in a host without Python, which is this program: it loads, registers, runs and closes the library. The host has
+//! the few functions of the C API that it needs, over tensors that say what a test wants.
 
 #[cfg(unix)]
 use libloading::os::unix as system;
@@ -17,14 +17,14 @@ use std::{env, fs, ptr};
 
 type RegisterCustomOps = unsafe extern "system" fn(*mut OrtSessionOptions, *const OrtApiBase) -> OrtStatusPtr;
 
-/// The file that cargo has made of the same crate beside this program.
+/// The file that cargo has made of the same crate, next to this program.
 fn path() -> PathBuf {
     let name = format!("{}extremum_onnxruntime{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
     env::current_exe().expect("this program has a path").with_file_name(name)
 }
 
-/// The library, loaded as strictly as can be: every symbol has to be found at once; and the function that a host needs, as an
-/// address that is not bound to the handle.
+/// Loads the library as strictly as possible: every symbol has to be found at once. Also returns the function that a host needs,
+/// as an address that is not bound to the handle.
 fn loaded() -> (system::Library, RegisterCustomOps) {
     #[cfg(unix)]
     // SAFETY: the library does nothing while it is loaded.
@@ -46,7 +46,7 @@ struct Options {
 }
 
 impl Options {
-    /// Registers the library; what went wrong, in words.
+    /// Registers the library; returns what went wrong, in words.
     fn register(&mut self, function: RegisterCustomOps, base: &OrtApiBase) -> Option<String> {
         // SAFETY: the options and the table are this host's, and are there for the call.
         text_of(unsafe { function(ptr::from_mut(self).cast(), base) })
@@ -76,7 +76,7 @@ struct Tensor {
     words: [u64; 2],
 }
 
-/// A node, which states no attribute, and a call of it: what the information for a kernel and a context point to.
+/// A node without attributes, and a call of it: the information for a kernel and the context point to this.
 struct Call {
     /// The inputs, as many as the node has; None for one that is left out.
     inputs: Vec<Option<Tensor>>,
@@ -87,7 +87,7 @@ struct Call {
 /// # Safety
 /// The text ends with a zero.
 unsafe fn text(text: *const c_char) -> String {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
@@ -97,10 +97,10 @@ fn text_of(status: OrtStatusPtr) -> Option<String> {
     (!status.0.is_null()).then(|| *unsafe { Box::from_raw(status.0.cast::<String>()) })
 }
 
-/// The functions of the host by their names in its table, and the table. Each is given valid pointers to what its parameters
-/// say: that is what their unsafe blocks rely on.
+/// The functions of the host by their names in its table, and the table. Each function gets valid pointers to what its parameters
+/// say; the unsafe blocks rely on that.
 macro_rules! host {
-    // Those of the first list end well.
+    // The functions of the first list always succeed.
     ([$($fine:ident($($of:ident: $its:ty),*) $work:block)*]
      $($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {
         host! { $($fine($($of: $its),*) -> Status { $work; OrtStatusPtr(ptr::null_mut()) })*
@@ -118,7 +118,7 @@ macro_rules! host {
             static TABLE: OnceLock<usize> = OnceLock::new();
             ptr::with_exposed_provenance(*TABLE.get_or_init(|| {
                 let table = Box::leak(Box::new(MaybeUninit::<OrtApi>::zeroed())).as_mut_ptr();
-                // SAFETY: the places of functions in a table that nobody else has yet.
+                // SAFETY: these are places of functions in a table that nobody else has yet.
                 unsafe { $((&raw mut (*table).$name).write($name);)* }
                 table.expose_provenance()
             }))
@@ -133,7 +133,7 @@ host! {
     [
     CreateCustomOpDomain(name: *const c_char, domain: *mut *mut OrtCustomOpDomain) {
         assert_eq!(text(name), "ai.extremum");
-        // Nobody follows it.
+        // Nobody follows the pointer.
         *domain = ptr::without_provenance_mut(1);
     }
     CustomOpDomain_Add(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) {
@@ -232,7 +232,7 @@ fn it_is_registered_once_and_stays() {
     names.sort();
     assert_eq!(names, ["ArgReduce", "Extremum", "OneHot", "Reduce", "TopK"].map(|name| [name; 13]).as_flattened());
 
-    // The host closes it with the last session, and what was registered is still there for the next.
+    // The host closes the library with the last session, and the registered operators are still there for the next session.
     library.close().expect("the library can be closed");
     let mut options = Options::default();
     assert_eq!((options.register(function, &BASE), options.domains), (None, 1));
@@ -250,7 +250,7 @@ fn x() -> Option<Tensor> {
     tensor(INT64, &[2], [1, 3])
 }
 
-/// What it ends in to make a kernel of int64 and to run it on a call: the text of an error, if there is one.
+/// Makes a kernel for int64 and runs it on a call; returns the text of an error, if there is one.
 fn outcome(wanted: &str, call: &mut Call) -> Option<String> {
     let (library, function) = loaded();
     forget(library);
@@ -290,7 +290,7 @@ fn a_call_is_answered() {
     }
     // An output that nobody wants is not written.
     assert_eq!(outcome("ArgReduce", &mut Call { inputs: vec![x()], outputs: vec![None] }), None);
-    // Where one of two is wanted, it is written.
+    // If only one of two outputs is wanted, it is written.
     let output = || tensor(INT64, &[], [0, 0]);
     for outputs in [vec![output(), output()], vec![None, output()], vec![output(), None], vec![None, None]] {
         let mut call = Call { inputs: list(2), outputs };

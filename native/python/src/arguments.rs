@@ -10,8 +10,8 @@ use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 use std::ffi::c_int;
 use std::ptr;
 
-/// What stands for an axis argument that cannot be read again as it is: an integer or a tuple of integers. May run Python code.
-// A result that is returned goes through memory in pieces, and is waited for: a tenth of the time of a small call.
+/// Converts an axis argument to an integer or a tuple of integers; None if it is one already. May run Python code.
+// Inlined: a returned result goes through memory in pieces, and waiting for it takes a tenth of the time of a small call.
 #[inline(always)]
 pub fn settle<'py>(axis: Option<&Object<'py>>, array: &Ndarray<'py>, function: &str) -> PyResult<Option<Object<'py>>> {
     let open = axis.filter(|axis| !is_settled(axis));
@@ -26,17 +26,17 @@ fn is_settled(axis: &Object<'_>) -> bool {
     is_number(axis) || axis.cast::<PyTuple>().is_ok_and(|axes| axes.iter_borrowed().all(|axis| is_number(&axis)))
 }
 
-/// Whether an axis is an integer and no truth value, which Python counts among them.
+/// Whether an axis is an integer. A bool does not count, although it is an integer to Python.
 pub fn is_number(axis: &Object<'_>) -> bool {
     axis.is_instance_of::<PyInt>() && !axis.is_instance_of::<PyBool>()
 }
 
-/// A set of axes of one array; more than 64 dimensions NumPy does not have.
+/// A set of axes of one array. NumPy arrays have at most 64 dimensions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Axes(u64);
 
 impl Axes {
-    /// The axes of an array that a settled argument names, or one by default, or all. Runs no Python code, save to word an error.
+    /// The axes that a settled argument names; without it, the default axis or all. Runs Python code only to word an error.
     #[inline(always)]
     pub fn of(axis: Option<&Object<'_>>, default: Option<i64>, array: &Array<'_>, function: &str) -> PyResult<Self> {
         let rank = array.shape.len();
@@ -49,7 +49,7 @@ impl Axes {
             axes.0 |= 1 << from_front;
             Ok(())
         };
-        // One of more than 64 bits is outside every array, as the largest number is.
+        // An integer of more than 64 bits is out of range for every array, and so is `i64::MAX`.
         let number = |each: &Object<'_>| each.extract().unwrap_or(i64::MAX);
         match (axis, default) {
             (None, None) => return Ok(Self::all(rank)),
@@ -85,10 +85,10 @@ fn refuse(axis: Option<&Object<'_>>, default: Option<i64>, array: &Array<'_>, fu
 
 /// NPY_LONG or NPY_LONGLONG, whichever NumPy calls int64.
 const LONG: c_int = if size_of::<std::ffi::c_long>() == 8 { 7 } else { 9 };
-/// The type of indices where nobody asks for another.
+/// The default type of indices.
 pub const INT64: Elements = Elements { number: LONG, element: ElementType::Int64, swapped: false };
 
-/// Reads the type of the indices; where it is left out, it is that of `out`, if indices can have that. May run Python code.
+/// Reads the type of the indices. By default it is the type of `out` if that is an integer type, else int64. May run Python code.
 #[inline(always)]
 pub fn index_type<'py>(dtype: Option<&Object<'py>>, out: Option<&Ndarray<'py>>, function: &str) -> PyResult<Elements> {
     let own = match (dtype, out) {
@@ -99,12 +99,12 @@ pub fn index_type<'py>(dtype: Option<&Object<'py>>, out: Option<&Ndarray<'py>>, 
     Ok(Elements { swapped: false, ..own })
 }
 
-// (Not inlined, so that calls that name none stay small.)
+// Not inlined, so that calls without a type stay small.
 #[inline(never)]
 fn named(dtype: &Object<'_>, function: &str) -> PyResult<Elements> {
     let index = |dtype: &Object<'_>| {
         let descriptor = dtype.cast::<PyArrayDescr>().ok()?;
-        // SAFETY: it is a descriptor, and alive.
+        // SAFETY: the object is a descriptor, and alive.
         let elements = unsafe { describe(descriptor.as_ptr().cast()) };
         elements.filter(|elements| !elements.swapped && elements.element.is_integer())
     };
@@ -112,16 +112,16 @@ fn named(dtype: &Object<'_>, function: &str) -> PyResult<Elements> {
     let made = || python!("dtype").call(py, (dtype,)).ok().and_then(|dtype| index(&dtype));
     match of_class(dtype).or_else(|| index(dtype)).or_else(made) {
         Some(known) => Ok(known),
-        // Refused in words that are said in one place.
+        // The Python side refuses it, so that the words are in one place.
         None => Ok(index(&python!("index_type").call(py, (function, dtype))?).expect("a type of indices")),
     }
 }
 
-/// The type of indices that is named by its class, as `numpy.int32` is: to convert a class takes NumPy longer than to find the
+/// The type of indices that a class such as `numpy.int32` names. NumPy takes longer to convert a class than it takes to find the
 /// largest of a few elements.
 fn of_class(dtype: &Object<'_>) -> Option<Elements> {
     use NpyTypes::*;
-    // By NumPy's numbers of the types, from 1 on.
+    // In the order of NumPy's type numbers, from 1 on.
     let classes = [
         PyByteArrType_Type, PyUByteArrType_Type, PyShortArrType_Type, PyUShortArrType_Type, PyIntArrType_Type,
         PyUIntArrType_Type, PyLongArrType_Type, PyULongArrType_Type, PyLongLongArrType_Type, PyULongLongArrType_Type,
@@ -132,7 +132,7 @@ fn of_class(dtype: &Object<'_>) -> Option<Elements> {
     Some(Elements { number, element: element_type(number)?, swapped: false })
 }
 
-/// An argument that may be left out, but not given as None.
+/// An argument that may be left out, which is not the same as None.
 pub struct Given<'py>(pub Option<Object<'py>>);
 
 impl<'py> FromPyObject<'_, 'py> for Given<'py> {
@@ -143,10 +143,10 @@ impl<'py> FromPyObject<'_, 'py> for Given<'py> {
 }
 
 impl Given<'_> {
-    /// What is left out.
+    /// The argument is left out.
     pub const NOT: Self = Self(None);
 
-    /// Reads a flag, false where it is left out; what is no flag is refused.
+    /// Reads a flag, which is false if it is left out; refuses what is not a flag.
     #[inline(always)]
     pub fn flag(self, name: &str, function: &str) -> PyResult<bool> {
         match &self.0 {
@@ -163,7 +163,7 @@ fn flag(given: &Object<'_>, name: &str, function: &str) -> PyResult<bool> {
     }
 }
 
-/// What the word for what is done about NaN leaves out; None where it says something else, which the Python side knows.
+/// The elements that a NaN policy leaves out; None for a policy that only the Python side knows.
 #[inline]
 pub fn omitted(nan_policy: Option<&Object<'_>>) -> Option<Omit> {
     let Some(policy) = nan_policy else { return Some(Omit::Nothing) };
@@ -174,7 +174,7 @@ pub fn omitted(nan_policy: Option<&Object<'_>>) -> Option<Omit> {
     }
 }
 
-/// The text of a word; None where it is of another class.
+/// The text of a string; None for an object of another class.
 #[inline]
 pub fn word<'a>(word: &'a Object<'_>) -> Option<&'a str> {
     word.cast_exact::<PyString>().ok()?.to_str().ok()

@@ -1,7 +1,7 @@
-//! NumPy arrays as the kernels see them: address, lengths, strides, element type; those that are read, and that which is written.
+//! NumPy arrays as the kernels see them, inputs and outputs: address, lengths, strides, element type.
 //!
-//! How an argument becomes an array may run Python code, which may do anything to any array. What an array looks like is
-//! therefore read afterwards, once for all arrays of the call, by `Array::new`.
+//! Turning an argument into an array may run Python code, which may change any array. So `Array::new` reads the arrays of a
+//! call afterwards, each of them once.
 
 use crate::interpreter::{Object, error, python, raised, text};
 use crate::memory;
@@ -20,32 +20,32 @@ use std::ptr;
 use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// An object that is a NumPy array, by its real type: a proxy makes `isinstance` say so of itself.
+/// An object whose real type is a NumPy array: a proxy can make `isinstance` say that it is one.
 pub type Ndarray<'py> = Bound<'py, PyUntypedArray>;
 
-/// What NumPy holds of an array at this moment.
+/// NumPy's fields of an array, as they are at this moment.
 fn fields(array: *mut PyArrayObject) -> *const PyArrayObject_fields {
     // SAFETY: the object is an array.
     unsafe { _PyArray_GET_ITEM_DATA(array) }
 }
 
-/// What the elements of an array are at this moment, where they have an order here.
+/// The element type of an array at this moment; None for a type without an order here.
 pub fn elements_of(array: &Ndarray<'_>) -> Option<Elements> {
-    // SAFETY: an array has a descriptor, which is alive as long as the array is not given another.
+    // SAFETY: an array has a descriptor, which stays alive until the array gets another.
     unsafe { describe((*fields(array.as_array_ptr())).descr) }
 }
 
-/// Axes that are kept without an allocation, which is a large part of the cost of a small call, as is every byte moved.
+/// Axes that need no allocation. An allocation is a large part of the cost of a small call, and so is every byte moved.
 const FEW: usize = 4;
 
-/// An array as it was when this value was made; the array itself stays alive as long.
+/// A snapshot of an array, which keeps the array itself alive.
 ///
-/// NumPy lets every piece of Python code and every other thread give an array another shape at any time, and frees the
-/// old one. So nothing is ever read from the array a second time, and what belongs to one call is made without any
-/// Python code in between. The memory of the elements is NumPy's to keep: it lives as long as the array, except under
-/// `resize(refcheck=False)`, which takes it away from NumPy's own functions as well.
+/// Any Python code and any other thread may give an array another shape at any time, and NumPy then frees the old shape.
+/// So nothing is read from an array twice, and no Python code runs between the snapshots of one call. NumPy keeps the
+/// memory of the elements as long as the array lives, except under `resize(refcheck=False)`, which takes the memory away
+/// from NumPy's own functions as well.
 pub struct Array<'py> {
-    /// The array, no longer as it was.
+    /// The array itself, which may have changed since.
     pub object: Ndarray<'py>,
     /// The first element.
     pub data: *mut u8,
@@ -57,16 +57,16 @@ pub struct Array<'py> {
 }
 
 impl<'py> Array<'py> {
-    /// Reads an array. Runs no Python code, save to word an error.
+    /// Reads an array. Runs Python code only to word an error.
     #[inline(always)]
     pub fn new(array: Ndarray<'py>, function: &str) -> PyResult<Self> {
-        // SAFETY: an array has `nd` lengths, none negative, and as many strides, and a descriptor.
+        // SAFETY: an array has `nd` lengths, none of them negative, `nd` strides and a descriptor.
         unsafe {
             let PyArrayObject_fields { data, nd, dimensions, strides, descr, flags, .. } =
                 *fields(array.as_array_ptr());
             let Some(elements) = describe(descr) else { return Err(refuse(&array, function)) };
             let rank = nd as usize;
-            // Written out, so that the values stay in registers until they have found their place.
+            // Unrolled by hand, so that the values stay in registers until they are stored.
             let at = |axis| match axis < rank {
                 true => (*dimensions.add(axis) as usize, *strides.add(axis)),
                 false => (0, 0),
@@ -82,8 +82,8 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// One element as an array without dimensions, which is to be read as long as the element is there. Has no object of
-    /// its own: beside this array it needs none.
+    /// One element as an array without dimensions, valid as long as the element is there. It has no NumPy object of its own
+    /// and shares that of this array.
     pub fn beside(&self, data: *mut u8, elements: Elements) -> Self {
         let (shape, strides) = (SmallVec::new(), SmallVec::new());
         Self { object: self.object.clone(), data, elements, flags: 0, shape, strides }
@@ -116,12 +116,12 @@ impl<'py> Array<'py> {
         self.elements.element
     }
 
-    /// The number of bytes that all elements have together.
+    /// The number of bytes of all elements together.
     pub fn bytes(&self) -> usize {
         self.shape.iter().fold(self.element().size(), |bytes, &len| bytes.saturating_mul(len))
     }
 
-    /// The addresses from the lowest byte of any element to the highest; equal where there is none.
+    /// The address of the lowest byte of any element, and the address after the highest; equal if there is no element.
     pub fn extent(&self) -> (usize, usize) {
         let (mut low, mut high) = (self.data as usize, (self.data as usize).saturating_add(self.element().size()));
         for (&len, &stride) in self.shape.iter().zip(&self.strides) {
@@ -143,33 +143,33 @@ fn refuse(array: &Ndarray<'_>, function: &str) -> PyErr {
     error(array.py(), python!("ElementTypeError"), reason, remedy)
 }
 
-/// The array; a scalar in place of an array without dimensions, as NumPy's own functions return.
+/// Returns the array, or a scalar in place of an array without dimensions, as NumPy's own functions do.
 pub fn into_result<'py>(array: Ndarray<'py>) -> PyResult<Object<'py>> {
     let py = array.py();
     // SAFETY: `PyArray_Return` takes the reference that `into_ptr` gives up.
     unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_Return(py, array.into_ptr().cast())) }
 }
 
-/// NumPy's number of ml_dtypes' bfloat16, once an array of it was met: NumPy gives such types a number at run time.
+/// NumPy's type number of ml_dtypes' bfloat16, once an array of this type was met: NumPy assigns such numbers at run time.
 static BFLOAT16: AtomicI32 = AtomicI32::new(i32::MIN);
 
-/// What a descriptor says of the elements.
+/// What a descriptor says about the elements.
 #[derive(Clone, Copy)]
 pub struct Elements {
     pub element: ElementType,
-    /// NumPy's number of the type.
+    /// NumPy's type number.
     pub number: c_int,
-    /// Whether the bytes of each element stand in the order that is foreign to this machine.
+    /// Whether the bytes of each element are in the byte order that is foreign to this machine.
     pub swapped: bool,
 }
 
-/// Reads a descriptor; None where its elements have no order here. Runs no Python code.
+/// Reads a descriptor; None for an element type without an order here. Runs no Python code.
 ///
 /// # Safety
 /// The descriptor is alive and the interpreter attached.
 #[inline]
 pub unsafe fn describe(descriptor: *const PyArray_Descr) -> Option<Elements> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     let fields = unsafe { &*_PyDataType_GET_ITEM_DATA(descriptor) };
     let number = fields.type_num;
     let foreign = if cfg!(target_endian = "little") { b'>' } else { b'<' };
@@ -205,8 +205,7 @@ pub fn descriptor(py: Python<'_>, number: c_int) -> PyResult<Object<'_>> {
     unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_DescrFromType(py, number).cast()) }
 }
 
-/// Keeps the number of a registered type where it is the one that ml_dtypes calls bfloat16, two bytes wide: a name alone proves
-/// neither.
+/// Remembers the number of a registered type if the type is ml_dtypes' bfloat16 and two bytes wide: a name alone proves neither.
 #[cold]
 fn meet(descriptor: Bound<'_, PyArrayDescr>) {
     let is = || python!("is_bfloat16").call(descriptor.py(), (descriptor.typeobj(),))?.extract();
@@ -215,11 +214,11 @@ fn meet(descriptor: Bound<'_, PyArrayDescr>) {
     }
 }
 
-/// Takes an array and makes [`describe`] know bfloat16, where this is the first of it. May run Python code.
+/// Takes an array. The first bfloat16 array makes [`describe`] know the type. May run Python code.
 #[inline]
 fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
     let number = type_number(array);
-    // Another library has registered this one.
+    // Another library has registered this type.
     if number >= NPY_TYPES::NPY_USERDEF as c_int && number != BFLOAT16.load(Ordering::Relaxed) {
         meet(array.dtype());
     }
@@ -232,7 +231,7 @@ fn type_number(array: &Ndarray<'_>) -> c_int {
     unsafe { (*_PyDataType_GET_ITEM_DATA((*fields(array.as_array_ptr())).descr)).type_num }
 }
 
-/// An object as an array, where it is one and of no subclass, which may give its elements another meaning.
+/// An object as an array; None for any other object and for a subclass, which may give its elements another meaning.
 #[inline]
 fn plain<'a, 'py>(object: &'a Object<'py>) -> Option<&'a Ndarray<'py>> {
     // SAFETY: the interpreter is attached; an object of this type is an array.
@@ -242,8 +241,7 @@ fn plain<'a, 'py>(object: &'a Object<'py>) -> Option<&'a Ndarray<'py>> {
     }
 }
 
-/// Takes an array of elements that kernels know, and of no subclass; None where it is for the Python side, which takes dates
-/// and durations apart.
+/// Takes an array of no subclass, and without dates or durations; None for anything else, which the Python side handles.
 #[inline]
 pub fn settled<'py>(object: &Object<'py>) -> Option<Ndarray<'py>> {
     let array = plain(object)?;
@@ -252,7 +250,7 @@ pub fn settled<'py>(object: &Object<'py>) -> Option<Ndarray<'py>> {
     (!is_time).then(|| met(array))
 }
 
-/// Takes an array to write to: one of a subclass by way of the Python side, which knows whether it may be.
+/// Takes an array to write to. The Python side decides whether an array of a subclass may be written to.
 pub fn target<'py>(object: &Object<'py>, function: &str) -> PyResult<Ndarray<'py>> {
     if let Some(array) = plain(object) {
         return Ok(met(array));
@@ -263,16 +261,16 @@ pub fn target<'py>(object: &Object<'py>, function: &str) -> PyResult<Ndarray<'py
 
 /// The array that kernels write to, and the one that the caller gets.
 pub struct Output<'py> {
-    /// What the kernels write: never byte-swapped, never overlapping an operand.
+    /// The array that the kernels write: never byte-swapped, never overlapping an operand unless it is that operand.
     pub target: Array<'py>,
-    /// The array that the caller has given, which may be the target's.
+    /// The array that the caller has given: the target itself, or the array that the target is copied to in the end.
     given: Option<Ndarray<'py>>,
 }
 
 impl<'py> Output<'py> {
-    /// The caller's array, after it has been checked, or a new one, whose axes lie in memory as those of its `model` do.
+    /// The caller's array, after a check, or a new array with the given strides.
     ///
-    /// The operands must not be overwritten before they have been read; where `in_place` is true, one of them may be the
+    /// The operands must not be overwritten before they have been read. Where `in_place` is true, an operand may be the
     /// output itself.
     #[inline(always)]
     pub fn new(
@@ -310,21 +308,21 @@ impl<'py> Output<'py> {
     pub fn finish(self) -> PyResult<Object<'py>> {
         let Some(given) = self.given else { return into_result(self.target.object) };
         if !given.is(&self.target.object) {
-            // NumPy lets other threads run while it copies, and wants the interpreter back afterwards.
+            // NumPy detaches from the interpreter while it copies, and attaches again: such calls go through `interpreter`.
             python!("copy").call(given.py(), (&self.target.object, &given))?;
         }
         Ok(given.into_any())
     }
 }
 
-/// Whether no two elements share memory: mostly, each axis steps over all that the axes inside it span.
+/// Whether no two elements share memory. In most arrays each axis steps over all that the axes inside it span.
 fn is_apart(out: &Array<'_>) -> bool {
     let axes = out.shape.iter().zip(&out.strides).map(|(&len, &stride)| (len, stride.unsigned_abs()));
     let size = out.element().size();
     out.shape.contains(&0) || steps_over(axes.clone().rev(), size) || !collide(axes, size)
 }
 
-/// Whether each axis steps over what the ones before it span, the first over an element.
+/// Whether each axis steps over all that the axes before it span, and the first axis over an element.
 fn steps_over(axes: impl Iterator<Item = (usize, usize)>, mut span: usize) -> bool {
     axes.filter(|&(len, _)| len > 1).all(|(len, stride)| {
         let before = span;
@@ -333,7 +331,7 @@ fn steps_over(axes: impl Iterator<Item = (usize, usize)>, mut span: usize) -> bo
     })
 }
 
-/// Whether two elements share a byte: then some steps along axes lead from one to the other, the longest ones forwards.
+/// Whether two elements share a byte. Then steps along axes lead from one to the other, on the longest stride forwards.
 #[cold]
 #[inline(never)]
 fn collide(axes: impl Iterator<Item = (usize, usize)> + Clone, size: usize) -> bool {
@@ -346,18 +344,18 @@ fn collide(axes: impl Iterator<Item = (usize, usize)> + Clone, size: usize) -> b
     let (mut reach, mut tries) = (size as isize - 1, TRIES);
     axes.iter().enumerate().any(|(at, &(steps, stride))| {
         let meets = |step| come_near(&axes[..at], reach, step * stride, &mut tries);
-        // (No memory is so long that a sum would not fit.)
+        // No memory is this long, and the sums of longer steps may not fit.
         let found = reach > isize::MAX / 4 || (1..=steps).take_while(|step| step * stride <= reach).any(meets);
         reach = reach.saturating_add(steps.saturating_mul(stride));
         found
     })
 }
 
-/// Sums to look at before an array counts as one whose elements share memory: in general, to know takes for ever.
+/// Sums to try before an array counts as one whose elements share memory: in general, an exact answer takes for ever.
 const TRIES: usize = 1 << 20;
 
-/// Whether steps along axes, either way, add up to a distance, or to less than an element beside it: `reach` is the most that
-/// they add up to, and that.
+/// Whether steps along axes, in either direction, add up to a distance, or miss it by less than an element. `reach` is the
+/// largest sum of steps plus the largest such miss.
 fn come_near(axes: &[(isize, isize)], reach: isize, distance: isize, tries: &mut usize) -> bool {
     let Some((&(steps, stride), inner)) = axes.split_last().filter(|_| *tries > 0) else { return true };
     *tries -= 1;
@@ -367,9 +365,9 @@ fn come_near(axes: &[(isize, isize)], reach: isize, distance: isize, tries: &mut
     (first..=last).any(|step| come_near(inner, reach, distance - step * stride, tries))
 }
 
-/// Strides for a new output whose axes lie in memory as those of the operands do, where that is not C order.
+/// Strides that give a new output the memory order of the first operand of its shape; None for C order.
 pub fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<isize>> {
-    // (One axis has one order.)
+    // A single axis has only one order.
     let model = arrays.iter().find(|array| *array.shape == *shape && shape.len() > 1)?;
     let distance = |axis: &usize| Reverse(model.strides[*axis].unsigned_abs());
     let mut axes: PerAxis<usize> = (0..shape.len()).filter(|&axis| shape[axis] > 1).collect();

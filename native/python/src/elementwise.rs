@@ -21,8 +21,8 @@ macro_rules! elementwise {
         /// Parameters
         /// ----------
         /// *arrays : array_like
-        ///     One or more operands, broadcast against each other. Where their element types differ the result has that
-        ///     of ``numpy.result_type``; Python numbers take the element type of the arrays beside them. Never modified.
+        ///     One or more operands, broadcast against each other. Where their element types differ, the result has the type
+        ///     that ``numpy.result_type`` gives; Python numbers take the element type of the arrays. Never modified.
         /// out : numpy.ndarray, optional
         ///     Receives the result; needs its shape and type, may have any strides, may be one of the operands.
         /// nan_policy : str, default "propagate"
@@ -41,10 +41,10 @@ macro_rules! elementwise {
         /// Raises
         /// ------
         /// ArgumentError
-        ///     There is no operand, the shapes cannot be broadcast, an element is missing, or NaN under ``raise``, or `out`
-        ///     does not fit.
+        ///     There is no operand, the shapes cannot be broadcast, an element is missing, an element is NaN under ``raise``,
+        ///     or `out` does not fit.
         /// ElementTypeError
-        ///     The operands have no common type, or hold elements that have no order here, or whose class has rules of its
+        ///     The operands have no common type, hold elements that have no order here, or are of a class with rules of its
         ///     own, such as units.
         ///
         /// Notes
@@ -74,8 +74,8 @@ macro_rules! elementwise {
             {
                 return Ok(result);
             }
-            // The Python side knows other libraries' arrays, numbers that arrays do not hold, times, mixed types, policies
-            // and masks.
+            // The Python side handles other libraries' arrays, numbers that do not fit the element type, times, mixed types,
+            // NaN policies and masks.
             python!("extremum").call(py, (stringify!($function), arrays, out, nan_policy, r#where))
         }
     };
@@ -93,7 +93,7 @@ elementwise! {
     /// array([0.5, nan])
 }
 
-/// The elementwise extremum of plain arrays of one element type, where NaN may be left out.
+/// The elementwise extremum of plain arrays of one element type; with `omit`, NaN gives way to any number.
 #[pyfunction(name = "extremum")]
 #[pyo3(signature = (function, arrays, *, largest, omit, out))]
 pub fn elementwise<'py>(
@@ -111,7 +111,7 @@ pub fn elementwise<'py>(
     run(py, function, largest, omit, arrays, out)?.ok_or_else(mixed)
 }
 
-/// Computes with plain arrays of one element type, and numbers that it holds; None where there are others.
+/// Computes with plain arrays of one element type, and numbers that fit the type; None if there are other operands.
 fn run<'py>(
     py: Python<'py>,
     function: &str,
@@ -120,7 +120,7 @@ fn run<'py>(
     arrays: &Bound<'py, PyTuple>,
     out: Option<&Object<'py>>,
 ) -> PyResult<Option<Object<'py>>> {
-    // What is no array: a number, or for the Python side; and how many operands stand before it.
+    // The operands that are not arrays, each with its position: numbers, or objects for the Python side.
     let mut numbers = Vec::new();
     let mut objects = SmallVec::<[Ndarray<'py>; 4]>::with_capacity(arrays.len());
     for (at, object) in arrays.iter_borrowed().enumerate() {
@@ -143,8 +143,8 @@ fn run<'py>(
         arrays.push(Array::new(object, function)?);
     }
     if let Some((elements, bits)) = &mut made {
-        // As arrays without dimensions, where they stand among the operands: the place decides which of several NaNs is the
-        // result.
+        // The numbers become arrays without dimensions, at their positions among the operands: the position decides which of
+        // several NaNs is the result.
         for ((at, _), bits) in numbers.iter().zip(bits) {
             let array = arrays[0].beside((&raw mut *bits).cast(), *elements);
             arrays.insert(*at, array);
@@ -192,7 +192,7 @@ fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<P
     Ok(shape)
 }
 
-/// Gives numbers the element type that the first array has now, which `Array::new` may find changed; None where there is one
+/// Converts numbers to the element type that the first array has now, which `Array::new` may find changed; None if a number is
 /// for the Python side.
 #[cold]
 fn convert(
@@ -204,8 +204,8 @@ fn convert(
     Some((elements, bits))
 }
 
-/// The element that a number becomes, exactly as the Python side makes it; None for what is neither of the type's kind nor
-/// of a simpler one, or may be too large.
+/// The bits of the element that a number becomes, exactly as the Python side converts it; None for a number that may be too
+/// large, or is neither of the type's kind nor of a simpler kind.
 fn bits(number: &Object<'_>, elements: Elements) -> Option<u64> {
     use ElementType::*;
     let element = elements.element;
@@ -235,8 +235,8 @@ fn bits(number: &Object<'_>, elements: Elements) -> Option<u64> {
     Some(if cfg!(target_endian = "big") { bits << spare } else { bits })
 }
 
-/// The element of a scalar of NumPy's, where it is of the type itself: a subclass may give it another meaning. (NumPy looks for
-/// that of ml_dtypes' scalars in the wrong place.)
+/// The bits of a NumPy scalar of exactly this type: a subclass may give them another meaning. None for bfloat16: NumPy looks for
+/// the bits of ml_dtypes' scalars in the wrong place.
 fn scalar(number: &Object<'_>, elements: Elements) -> Option<u64> {
     if elements.element == ElementType::BFloat16 {
         return None;
@@ -244,7 +244,7 @@ fn scalar(number: &Object<'_>, elements: Elements) -> Option<u64> {
     let py = number.py();
     let own = descriptor(py, elements.number).ok()?;
     let mut bits = 0u64;
-    // SAFETY: the descriptor is alive; NumPy writes an element of the scalar's type, which has no more bytes.
+    // SAFETY: the descriptor is alive; NumPy writes an element of the scalar's type, at most 8 bytes.
     unsafe {
         let class = (*_PyDataType_GET_ITEM_DATA(own.as_ptr() as *const PyArray_Descr)).typeobj;
         if number.get_type_ptr() != class {
@@ -255,8 +255,8 @@ fn scalar(number: &Object<'_>, elements: Elements) -> Option<u64> {
     Some(bits)
 }
 
-/// A number that float16 or bfloat16 holds as it is; None where NumPy or ml_dtypes would have to round it, and for NaN, and for
-/// what is too small or large for the step that finds the bits.
+/// The bits of a number that float16 or bfloat16 holds exactly. None for NaN, for a number that NumPy or ml_dtypes would have to
+/// round, and for a number that is too small or too large for the step that finds the bits.
 fn exact(value: f64, element: ElementType) -> Option<u64> {
     let single = value as f32;
     if f64::from(single) != value {
@@ -269,7 +269,7 @@ fn exact(value: f64, element: ElementType) -> Option<u64> {
     if single != 0.0 && !(2f32.powi(-14)..=65504.0).contains(&single.abs()) {
         return None;
     }
-    // The exponent of float16 is counted from 112 less.
+    // The exponent bias of float16 is 112 less than that of float32.
     let bits = (single * 2f32.powi(-112)).to_bits();
     (bits & 0x1fff == 0).then_some(u64::from(bits >> 16 & 0x8000 | bits >> 13 & 0x7fff))
 }

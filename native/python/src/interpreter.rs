@@ -1,8 +1,8 @@
-//! The interpreter: calls into Python code, its errors, and work that leaves it alone.
+//! The interpreter: calls into Python code, its errors, and work that is detached from it.
 //!
-//! Before 3.14 Python ends a thread that wants to run while the interpreter ends: the C library unwinds its stack. pyo3
-//! catches what unwinds into a native function, and the C library ends the whole process because somebody did. So
-//! the thread is kept here for ever, as Python 3.14 does.
+//! Before 3.14 Python ends a thread that attaches while the interpreter shuts down: the C library unwinds its stack. pyo3
+//! catches what unwinds into a native function, and because of that catch the C library ends the whole process. So such a
+//! thread is parked here for ever, as Python 3.14 does.
 
 use extremum_kernels::threads;
 use pyo3::exceptions::PyImportError;
@@ -17,8 +17,8 @@ pub type Object<'py> = Bound<'py, PyAny>;
 /// Finds a Python function by its name: `extremum.callbacks.find`.
 static FIND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Tell this module how it finds the Python functions that it calls, before it is called itself; returns what the environment
-/// asks for as a number of threads, where that is none.
+/// Tell this module how to find the Python functions that it calls, before any other call; return the value of
+/// `EXTREMUM_NUM_THREADS` if it is not a number of threads.
 #[pyfunction]
 #[pyo3(signature = (find, /))]
 pub fn register(find: Object<'_>) -> Option<String> {
@@ -45,7 +45,7 @@ impl Function {
         self.call_with(py, args.into_pyobject(py)?, None)
     }
 
-    /// Calls it with named arguments too.
+    /// Calls the function with named arguments too.
     #[cold]
     #[inline(never)]
     pub fn call_with<'py>(
@@ -59,11 +59,11 @@ impl Function {
             None => self.find(py)?,
         };
         let named = named.map_or(ptr::null_mut(), |named| named.as_ptr());
-        // SAFETY: all three are alive, of the types that are asked for, and the interpreter is attached.
+        // SAFETY: all three objects are alive and of the required types, and the interpreter is attached.
         unsafe { Bound::from_owned_ptr_or_err(py, kept(function.as_ptr(), args.as_ptr(), named)) }
     }
 
-    /// Looks for it, which may run Python code that imports its module.
+    /// Finds the function, which may run Python code that imports its module.
     #[cold]
     fn find(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let Some(find) = FIND.get(py) else { return Err(PyImportError::new_err("extremum is not imported")) };
@@ -71,14 +71,14 @@ impl Function {
         // SAFETY: as above.
         let found = unsafe { Bound::from_owned_ptr_or_err(py, kept(find.as_ptr(), name.as_ptr(), ptr::null_mut()))? };
         let found = found.unbind();
-        // Another thread may have found it meanwhile. (`get_or_init` lets others run while the lock is taken: in a child that
-        // was forked then, it would stay so.)
+        // Another thread may have found it meanwhile. Not `get_or_init`: it lets other threads run while it holds a lock, and
+        // in a child forked at that moment the lock would stay taken.
         let _ = self.found.set(py, found.clone_ref(py));
         Ok(found)
     }
 }
 
-/// A function of `extremum.callbacks` by its name; it is looked for at the first call.
+/// A Python function that `extremum.callbacks` finds by its name, at the first call.
 macro_rules! python {
     ($name:expr) => {{
         static FUNCTION: $crate::interpreter::Function = $crate::interpreter::Function::new($name);
@@ -87,7 +87,7 @@ macro_rules! python {
 }
 pub(crate) use python;
 
-/// What `str` makes of an object, for a message.
+/// The text that `str` gives for an object, for a message.
 #[cold]
 pub fn text(object: &Object<'_>) -> String {
     let text = python!("str").call(object.py(), (object,)).ok();
@@ -97,22 +97,22 @@ pub fn text(object: &Object<'_>) -> String {
 
 type Call = unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject, *mut PyObject) -> *mut PyObject;
 
-/// Calls an object; does not return to a thread that Python has ended in there.
+/// Calls an object. A thread that Python ends during the call never returns from it.
 ///
 /// # Safety
 /// As for `PyObject_Call`.
 unsafe fn kept(callable: *mut PyObject, args: *mut PyObject, named: *mut PyObject) -> *mut PyObject {
-    // pyo3 declares that no C function unwinds; the compiler would take the guard away, did it see which one this is.
-    // SAFETY: the types differ in nothing else.
+    // pyo3 declares that no C function unwinds. If the compiler saw which function this is, it would remove the guard.
+    // SAFETY: the types differ only in whether they unwind.
     let call = hint::black_box(unsafe { mem::transmute::<*const (), Call>(PyObject_Call as *const ()) });
     let guard = Unwound;
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     let result = unsafe { call(callable, args, named) };
     mem::forget(guard);
     result
 }
 
-/// Keeps the thread that drops it.
+/// Parks the thread that drops it, for ever.
 struct Unwound;
 
 impl Drop for Unwound {
@@ -123,7 +123,7 @@ impl Drop for Unwound {
     }
 }
 
-/// Makes an error; where the class itself cannot be had, that failure is the error.
+/// Makes an error; if that fails, its failure is the error.
 #[cold]
 pub fn error(py: Python<'_>, class: &Function, reason: String, remedy: &str) -> PyErr {
     let instance = || {
@@ -139,10 +139,10 @@ pub fn raised(call: PyResult<Object<'_>>) -> PyErr {
     call.map_or_else(|failure| failure, PyErr::from_value)
 }
 
-/// Bytes from which letting other Python threads run costs less than it gives.
+/// Bytes from which on it pays to let other Python threads run.
 const DETACHED: usize = 1 << 16;
 
-/// Runs `work`, detached from the interpreter where it is long enough for others to notice.
+/// Runs `work`, detached from the interpreter if it takes long enough for other threads to notice.
 #[inline(always)]
 pub fn detached(py: Python<'_>, bytes: usize, work: impl FnOnce()) {
     if bytes < DETACHED {

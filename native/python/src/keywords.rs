@@ -1,7 +1,7 @@
-//! Keywords that a function does not have, refused in the words of the Python side.
+//! Refuses keywords that a function does not have, in the words of the Python side.
 //!
-//! pyo3 refuses them before a function runs; a signature with `**` would let them in, but makes a small call half as slow
-//! again. So each function gets a wrapper that asks Python, after an error, whether a keyword was unknown.
+//! pyo3 refuses them before a function runs. A signature with `**` would accept them, but a small call would take half as
+//! long again. So each function gets a wrapper that asks Python, after an error, whether a keyword was unknown.
 
 use crate::interpreter::{Object, python, raised};
 use pyo3::ffi::{self, PyCFunction, PyCFunctionFastWithKeywords, PyMethodDef, PyMethodDefPointer, PyObject};
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 /// The functions as pyo3 made them, with their names.
 static PLAIN: [OnceLock<(PyCFunctionFastWithKeywords, &str)>; 9] = [const { OnceLock::new() }; 9];
 
-/// Puts wrappers in the place of functions of a module.
+/// Replaces functions of a module by wrappers.
 pub fn wrap(module: &Bound<'_, PyModule>, names: [&'static str; 9]) -> PyResult<()> {
     let wrappers: [PyCFunctionFastWithKeywords; 9] =
         [call::<0>, call::<1>, call::<2>, call::<3>, call::<4>, call::<5>, call::<6>, call::<7>, call::<8>];
@@ -27,7 +27,7 @@ pub fn wrap(module: &Bound<'_, PyModule>, names: [&'static str; 9]) -> PyResult<
             ml_flags: flags,
             ml_doc: CString::new(doc)?.into_raw(),
         };
-        // SAFETY: `function` is native, and its flags say of which type. The definition lives as long as the process.
+        // SAFETY: `function` is native, and its flags tell its type. The definition lives as long as the process.
         let wrapped = unsafe {
             assert_eq!(ffi::PyCFunction_GetFlags(function.as_ptr()), flags, "{name} has the fast calling convention");
             let own = ffi::PyCFunction_GetFunction(function.as_ptr()).expect("a native function");
@@ -49,7 +49,7 @@ unsafe extern "C" fn call<const NUMBER: usize>(
     keywords: *mut PyObject,
 ) -> *mut PyObject {
     let Some(&(plain, name)) = PLAIN[NUMBER].get() else { unreachable!("set before Python has the wrapper") };
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     let result = unsafe { plain(module, arguments, count, keywords) };
     if result.is_null() && !keywords.is_null() {
         // SAFETY: Python calls with the interpreter attached, an error set, and a tuple of names.
@@ -62,7 +62,7 @@ unsafe extern "C" fn call<const NUMBER: usize>(
 #[cold]
 fn refuse_unknown(function: &str, keywords: Object<'_>) {
     let py = keywords.py();
-    // SAFETY: the interpreter is attached. (`fetch` would resume a panic.)
+    // SAFETY: the interpreter is attached. The check comes before `fetch`, which would resume a panic.
     if unsafe { ffi::PyErr_ExceptionMatches(ffi::PyExc_TypeError) } == 0 {
         return;
     }

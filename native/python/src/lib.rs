@@ -1,7 +1,7 @@
 //! `extremum._native`: reads the arguments of the array functions, checks them, and calls the kernels.
 //!
-//! One call crosses from Python, whatever the element type. Everything that is not on the way of a call that
-//! succeeds (converting foreign arrays, wording errors) is done by the Python side of the package.
+//! Each call crosses from Python once, whatever the element type. The Python side of the package does everything off the
+//! fast path: it converts foreign arrays and words errors.
 
 #![allow(clippy::too_many_arguments, reason = "functions of Python have as many")]
 
@@ -15,7 +15,7 @@ mod reductions;
 mod settings;
 mod top_k;
 
-// For ONNX Runtime, which finds `RegisterCustomOps` in this file by its name: so the wheel has the kernels once.
+// ONNX Runtime finds `RegisterCustomOps` by its name in the file of this module, so the wheel has the kernels only once.
 use extremum_onnxruntime as _;
 use pyo3::prelude::*;
 
@@ -45,7 +45,7 @@ mod _native {
                 "extremum runs in the main interpreter of a process only, as NumPy does",
             ));
         }
-        // NumPy's functions are looked up under a lock: before there are calls, and forks during calls.
+        // NumPy's functions are looked up under a lock: do it now, before a fork can happen during a call.
         crate::array::descriptor(module.py(), NPY_TYPES::NPY_BOOL as c_int)?;
         let names = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "top_k"];
         crate::keywords::wrap(module, names)?;

@@ -1,7 +1,7 @@
-//! Memory of large results: what arrays give back is kept for the next ones, as far as a limit allows.
+//! Memory of large results: memory that arrays give back is kept for the next arrays, up to a limit.
 //!
-//! The system hands out large blocks page by page and clears each first, which takes longer than an operation that fills
-//! them. NumPy lets an array have an allocator of its own (NEP 49): the arrays own their memory as all arrays do.
+//! The system hands out large blocks page by page and clears each page first, which takes longer than an operation that
+//! fills them. NumPy lets an array have its own allocator (NEP 49), so these arrays own their memory as all arrays do.
 
 use crate::interpreter::{error, python};
 use pyo3::ffi::{PyCapsule_GetPointer, PyCapsule_New, PyObject};
@@ -26,7 +26,7 @@ extern "C" fn allocate_cleared(context: *mut c_void, count: usize, size: usize) 
     let Some(bytes) = count.checked_mul(size) else { return ptr::null_mut() };
     let memory = allocate(context, bytes);
     if !memory.is_null() {
-        // SAFETY: so much was allocated.
+        // SAFETY: this many bytes were allocated.
         unsafe { memory.write_bytes(0, bytes) };
     }
     memory
@@ -37,7 +37,7 @@ extern "C" fn reallocate(context: *mut c_void, memory: *mut c_void, size: usize)
     if let Some(block) = NonNull::new(memory).map(Block)
         && !to.is_null()
     {
-        // SAFETY: NumPy passes the memory of a block, which it uses no more; both have as many bytes behind their heads.
+        // SAFETY: NumPy passes the memory of a block and no longer uses it; both blocks have that many bytes behind their heads.
         unsafe { memory.copy_to_nonoverlapping(to, size.min(block.capacity() - HEAD)) };
         keep(Some(block));
     }
@@ -45,11 +45,11 @@ extern "C" fn reallocate(context: *mut c_void, memory: *mut c_void, size: usize)
 }
 
 extern "C" fn free(_: *mut c_void, memory: *mut c_void, _: usize) {
-    // NumPy passes the memory of a block, which it uses no more.
+    // NumPy passes the memory of a block, and no longer uses it.
     let _ = NonNull::new(memory).map(|memory| keep(Some(Block(memory))));
 }
 
-/// NumPy's `PyDataMem_Handler`, with the `PyDataMemAllocator` that it ends with.
+/// NumPy's `PyDataMem_Handler`, with the `PyDataMemAllocator` at its end.
 #[repr(C)]
 struct Handler {
     name: [c_char; 127],
@@ -61,7 +61,7 @@ struct Handler {
     free: extern "C" fn(*mut c_void, *mut c_void, usize),
 }
 
-/// The names that NumPy gives a capsule with a handler, and its own handler.
+/// NumPy's names for a capsule with a handler, and for its own handler.
 const CAPSULE: &CStr = c"mem_handler";
 const DEFAULT: &CStr = c"default_allocator";
 
@@ -95,8 +95,8 @@ fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>)> {
     Ok(NUMPY.get(py).unwrap_or_else(|| unreachable!("it is set now")))
 }
 
-/// Makes an array of so many bytes, whose memory is kept when it goes, if it is large. An allocator that the user has set
-/// is left to do its work.
+/// Makes an array of `bytes` bytes. The memory of a large array is kept after the array is gone, unless the user has set an
+/// allocator.
 pub fn made<T>(py: Python<'_>, bytes: usize, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     if bytes < LEAST || bytes > get_kept_memory() { make() } else { made_of_block(py, make) }
 }
@@ -104,7 +104,7 @@ pub fn made<T>(py: Python<'_>, bytes: usize, make: impl FnOnce() -> PyResult<T>)
 #[inline(never)]
 fn made_of_block<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     let (set_handler, ours) = numpy(py)?;
-    // SAFETY: the interpreter is attached; NumPy takes a capsule with a handler, and returns that of arrays before.
+    // SAFETY: the interpreter is attached; NumPy takes a capsule with a handler, and returns the previous one.
     let set = |handler: *mut PyObject| unsafe { Bound::from_owned_ptr_or_err(py, set_handler(handler)) };
     let before = set(ours.as_ptr())?;
     // SAFETY: the interpreter is attached; NumPy's capsules hold a handler, whose name ends with a zero.
@@ -126,7 +126,7 @@ fn made_of_block<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyRes
 /// Parameters
 /// ----------
 /// n : int
-///     At least 0, which gives back what is kept and keeps nothing more.
+///     At least 0; 0 gives back what is kept and keeps nothing more.
 ///
 /// Raises
 /// ------
@@ -135,9 +135,9 @@ fn made_of_block<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyRes
 ///
 /// Notes
 /// -----
-/// Memory that is new to the process comes page by page, each of them cleared first: that takes up to three times as long
-/// as a `maximum` that fills it. So the memory of results of 4 MiB and more is kept for the next ones, the last 128 MiB of
-/// it unless this says otherwise. Larger results, and arrays under an allocator that you have given NumPy, are left to NumPy.
+/// Memory that is new to the process comes page by page, and the system clears each page first: that takes up to three
+/// times as long as a `maximum` that fills it. So the memory of results of 4 MiB and more is kept for the next results, by
+/// default the last 128 MiB. Results above the limit, and arrays under an allocator that you have set, are left to NumPy.
 ///
 /// Examples
 /// --------
@@ -174,28 +174,28 @@ pub fn get_kept_memory() -> usize {
     LIMIT.load(Ordering::Relaxed)
 }
 
-/// Bytes of the smallest result whose memory is kept. NumPy asks for huge pages from here on.
+/// Bytes of the smallest result whose memory is kept. From this size on NumPy asks for huge pages.
 const LEAST: usize = 4 << 20;
 
-/// Bytes that are kept at most, unless somebody sets another limit.
+/// Bytes that are kept at most by default.
 const MOST: usize = 128 << 20;
 
-/// Bytes in front of an array's memory, in which its block says how long it is: a line of the cache.
+/// Bytes in front of an array's memory that hold the length of its block: one cache line.
 const HEAD: usize = 64;
 
 /// Bytes of a huge page.
 const HUGE: usize = 2 << 20;
 
-/// A block of memory, by what lies behind its head, which an array has; dropped, it goes back to the system.
+/// A block of memory, as a pointer to the array's memory behind its head. A dropped block goes back to the system.
 struct Block(NonNull<c_void>);
 
-// SAFETY: it is nobody else's.
+// SAFETY: nobody else has the block.
 unsafe impl Send for Block {}
 
 impl Block {
-    /// A block of so many bytes; None where there is no memory for it.
+    /// A block of `capacity` bytes; None if there is no memory for it.
     fn new(capacity: usize) -> Option<Self> {
-        // SAFETY: a block is longer than its head, and aligned for it. Its whole huge pages the system may decline.
+        // SAFETY: a block is longer than its head, and aligned for it. The system may decline the request for huge pages.
         unsafe {
             let start = NonNull::new(alloc(Self::layout(capacity)?))?;
             #[cfg(target_os = "linux")]
@@ -214,9 +214,9 @@ impl Block {
         unsafe { self.0.byte_sub(HEAD).cast() }
     }
 
-    /// How long it is, with its head.
+    /// The length of the block, with its head.
     fn capacity(&self) -> usize {
-        // SAFETY: the head says so.
+        // SAFETY: the head holds the length.
         unsafe { self.start().read() }
     }
 }
@@ -224,7 +224,7 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         let Some(layout) = Self::layout(self.capacity()) else { unreachable!("it was made with this layout") };
-        // SAFETY: made so, and in nobody's use.
+        // SAFETY: the block was allocated with this layout, and nobody uses it.
         unsafe { dealloc(self.start().as_ptr().cast(), layout) };
     }
 }
@@ -232,23 +232,23 @@ impl Drop for Block {
 /// Blocks that arrays gave back, the oldest first.
 static KEPT: Mutex<Vec<Block>> = Mutex::new(Vec::new());
 
-/// Waits for the blocks, but not for ever: where another thread had them during a `fork`, the child keeps nothing.
+/// Locks the blocks, but does not wait for ever: if another thread held the lock during a `fork`, the child keeps nothing.
 fn kept() -> Option<MutexGuard<'static, Vec<Block>>> {
     let attempt = || KEPT.try_lock().inspect_err(|_| thread::yield_now()).ok();
     (0..100).find_map(|_| attempt())
 }
 
-/// How many bytes they may have.
+/// How many bytes of blocks may be kept.
 static LIMIT: AtomicUsize = AtomicUsize::new(MOST);
 
-/// Takes a block that has room for so many bytes, and no more than a quarter besides.
+/// Takes a block that has room for `bytes` bytes, and at most a quarter more.
 fn take(bytes: usize) -> Option<Block> {
     let mut kept = kept()?;
     let at = kept.iter().rposition(|block| (bytes..=bytes + bytes / 4).contains(&block.capacity()))?;
     Some(kept.remove(at))
 }
 
-/// Keeps a block, if there is one, as far as the limit allows; the oldest go for it.
+/// Keeps a block, if there is one, and frees the oldest blocks beyond the limit.
 fn keep(block: Option<Block>) {
     let Some(mut kept) = kept() else { return };
     kept.extend(block.filter(|block| block.capacity() >= LEAST));
@@ -261,6 +261,6 @@ fn keep(block: Option<Block>) {
     let go = kept.len() - stay.count();
     let gone: Vec<Block> = kept.drain(..go).collect();
     drop(kept);
-    // (To give memory back takes the system long.)
+    // After the lock is released: the system takes long to free memory.
     drop(gone);
 }

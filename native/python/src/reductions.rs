@@ -1,5 +1,5 @@
-//! `argmax`, `argmin`, `max`, `min` and `minmax`, and the one reduction that they are made of: values and indices of either
-//! end of the order in one pass, with elements left out. And `hardmax`.
+//! `argmax`, `argmin`, `max`, `min` and `minmax`, with the single reduction behind them: values and indices at either end of
+//! the order in one pass, which can skip elements. And `hardmax`.
 
 use crate::arguments::{Axes, Given, index_type, omitted, settle};
 use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, order_of_memory, settled, target};
@@ -15,8 +15,8 @@ use std::{ptr, slice};
 
 /// Finds the extrema over some axes of a plain array, for one or both ends of the order.
 ///
-/// Returns the number of slices in which no element takes part, whose index is -1, and for each end its values and its
-/// indices, or None in their place: scalars in place of arrays without dimensions. The type of the indices has to hold them.
+/// Returns the number of slices in which no element takes part, whose index is -1; and for each end its values and indices,
+/// None for those not wanted, and scalars in place of arrays without dimensions. The index type has to hold every index.
 #[pyfunction]
 #[pyo3(signature = (x, axis, *, function, largest, keepdims, select_last_index, omit, times, r#where, values, index))]
 #[allow(clippy::type_complexity)]
@@ -53,19 +53,19 @@ pub fn reduce<'py>(
 struct Reduction<'a> {
     /// The array function, as a message names it.
     function: &'a str,
-    /// For each end of the order that is wanted, whether it is the largest.
+    /// The wanted ends of the order: true for the largest, false for the smallest.
     largest: &'a [bool],
     /// Whether reduced axes stay, with length 1.
     keepdims: bool,
-    /// Whether the last of equals wins.
+    /// Whether the last of equal elements wins.
     last: bool,
 }
 
-/// The values and the indices at each end of the order, as far as they are wanted.
+/// The values and the indices at each wanted end of the order; None for those not wanted.
 type Ends<'py> = SmallVec<[[Option<Ndarray<'py>>; 2]; 2]>;
 
 impl Reduction<'_> {
-    /// Finds the first or last extremum of a plain array; None where a slice is empty, or longer than the indices reach.
+    /// Finds the index of the first or last extremum of a plain array; None if a slice is empty, or too long for the index type.
     #[inline(always)]
     fn index<'py>(
         &self,
@@ -87,7 +87,7 @@ impl Reduction<'_> {
             return Ok(None);
         }
         let (largest, last) = (self.largest[0], self.last);
-        // Made where it is used: moved there, it would be waited for until all its bytes are in memory.
+        // Made where it is used: a move would wait until all its bytes are in memory.
         let input =
             || Input { data: x.data, element: x.element(), swapped: x.elements.swapped, largest, last, numbers: false };
         let (lens, steps) = (&x.shape[..], &x.strides[..]);
@@ -95,7 +95,7 @@ impl Reduction<'_> {
             let mut place = 0i64;
             let to = (&raw mut place).cast::<u8>();
             let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
-            // SAFETY: `x` describes readable memory, and one index is all there is to write.
+            // SAFETY: `x` describes readable memory, and only one index is written.
             detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.element) });
             let descriptor = descriptor(py, index.number)?;
             // SAFETY: NumPy reads one element of the descriptor's type.
@@ -120,9 +120,9 @@ impl Reduction<'_> {
         output.finish().map(Some)
     }
 
-    /// Reduces a plain array; returns the number of slices in which no element takes part, whose index is -1, too. None where
-    /// the array is none, or the mask is not one of bool in its shape; and, for a result that is `complete` but for the index of those
-    /// slices, where there is no such index, there are no elements, or the indices do not fit their type.
+    /// Reduces a plain array; also returns the number of slices in which no element takes part, whose index is -1. None if `x`
+    /// is not a plain array, or the mask is not a bool array of its shape. `complete` says that the result has to be complete,
+    /// with this index for those slices: then also None if they have no index, `x` is empty, or an index does not fit its type.
     fn select<'py>(
         &self,
         x: &Object<'py>,
@@ -152,7 +152,7 @@ impl Reduction<'_> {
             return Ok(None);
         }
         if may_lack && index.is_none() {
-            // The index says of a slice that no element takes part in it.
+            // The index shows in which slices no element takes part.
             index = Some(index_type(None, None, function)?);
         }
         let shape = self.kept(&x, axes);
@@ -214,21 +214,21 @@ fn block(x: &Array<'_>, axes: Axes) -> u64 {
     lens.fold(1, |block, (_, &len)| block.saturating_mul(len as u64))
 }
 
-/// Writes a place into new indices where no element takes part, which -1 says so far.
+/// Replaces -1, which marks slices in which no element takes part, by a place in new indices.
 #[cold]
 fn fill(target: &Target, len: usize, place: i64) {
-    /// (Without a branch: nobody would foresee it.)
+    /// Without a branch, which would be unpredictable.
     ///
     /// # Safety
-    /// There are so many indices.
+    /// There are `len` indices.
     unsafe fn replace<T: Copy + PartialEq + From<i8>>(indices: *mut T, len: usize, place: T) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         for index in unsafe { slice::from_raw_parts_mut(indices, len) } {
             *index = if *index == T::from(-1) { place } else { *index };
         }
     }
     let indices = target.indices;
-    // SAFETY: there are so many indices, in C order.
+    // SAFETY: there are `len` indices, in C order.
     unsafe {
         match target.index.size() {
             1 => replace(indices.cast(), len, place as i8),
@@ -239,8 +239,8 @@ fn fill(target: &Target, len: usize, place: i64) {
     }
 }
 
-/// An array function over some axes: its flags, then its other keywords, go to what answers it here, and where that does not,
-/// by their names to the Python side, which knows other libraries' arrays, times, and what slices without an element give.
+/// An array function over some axes. Its flags and its other keywords go to the native function `$answer`. If that gives None,
+/// they go by name to the Python side, which handles other libraries' arrays, times, and slices without an element.
 macro_rules! reduction {
     ($(#[$summary:meta])* ; $(#[$doc:meta])* ; $(#[$example:meta])*
      $function:ident $text:literal, [$($flag:ident)*] [$($keyword:ident)*] => $answer:ident($ends:expr)) => {
@@ -281,7 +281,7 @@ macro_rules! reduction {
             let options = PyDict::new(x.py());
             $(options.set_item(stringify!($flag), $flag)?;)*
             for (name, value) in [$((stringify!($keyword), $keyword)),*] {
-                // (The name of a raw identifier begins with that.)
+                // The name of a raw identifier begins with `r#`.
                 value.map_or(Ok(()), |value| options.set_item(name.trim_start_matches("r#"), value))?;
             }
             python!("beyond").call_with(x.py(), (function, x, axis).into_pyobject(x.py())?, Some(&options))
@@ -301,13 +301,13 @@ macro_rules! arg {
             /// select_last_index : bool, default False
             ///     Among equal elements take the last instead of the first.
             /// dtype : data type, default int64
-            ///     Type of the indices: any integer that holds the last index of a slice. That of `out` where none is named.
+            ///     Type of the indices: any integer that holds the last index of a slice. If only `out` is given, its type.
             /// out : numpy.ndarray, optional
             ///     Receives the result; needs its shape and type, may have any strides.
             /// nan_policy : str, default "propagate"
             ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
             /// where : array_like of bool, optional
-            ///     Elements that take part; broadcast to the shape of `x`. Indices count all elements all the same.
+            ///     Elements that take part; broadcast to the shape of `x`. Indices still count all elements.
             /// default : int, optional
             ///     The index of a slice in which no element takes part. Without it such a slice is an error.
             ///
@@ -386,7 +386,7 @@ fn index<'py>(
     found.and_then(|(_, ends)| ends.into_iter().find_map(|[_, indices]| indices)).map(into_result).transpose()
 }
 
-/// The index of no element, where it is one that can be written here.
+/// The default for slices without an element, if it is an index that can be written here.
 fn no_place(default: &Object<'_>, index: IndexType) -> Option<i64> {
     let place: i64 = default.cast_exact::<PyInt>().ok()?.extract().ok()?;
     let fits = if place < 0 { place == -1 && index.is_signed() } else { place as u64 <= index.max() };
@@ -416,18 +416,18 @@ macro_rules! one_end {
             /// Returns
             /// -------
             /// array or scalar, or ValuesIndices
-            ///     Elements of `x`, bit for bit; with ``return_index`` a named tuple ``(values, indices)``. Arrays of PyTorch, JAX
-            ///     and other libraries come back as their own.
+            ///     Elements of `x`, bit for bit; with ``return_index`` a named tuple ``(values, indices)``. Arrays of PyTorch,
+            ///     JAX and other libraries come back as their own.
             ///
             /// Raises
             /// ------
             /// AxisError
             ///     An axis is out of range or given twice.
             /// ArgumentError
-            ///     A slice has no element to choose from and there is no default, an element is NaN under ``raise``, an option has
-            ///     no such value, or `out` does not fit.
+            ///     A slice has no element to choose from and there is no default, an element is NaN under ``raise``, an option
+            ///     has an unknown value, or `out` does not fit.
             /// ElementTypeError
-            ///     `x` holds elements that have no order here, the mask is not of bool, or the default is no element of `x`.
+            ///     `x` holds elements without an order here, the mask is not of bool, or the default cannot be an element of `x`.
             ///
             /// Notes
             /// -----
@@ -463,7 +463,7 @@ reduction! {
     /// return_index, select_last_index, nan_policy, where, index_dtype
     ///     As for :func:`extremum.max`.
     /// default : scalar or pair of scalars, optional
-    ///     The smallest and the largest of a slice in which no element takes part; one value stands for both.
+    ///     The smallest and the largest of a slice in which no element takes part; a single value is used for both.
     ///
     /// Returns
     /// -------
@@ -503,7 +503,7 @@ fn values<'py>(
     found.map(|(_, ends)| named(x.py(), ends, return_index)).transpose()
 }
 
-/// What was found, under its names where it is more than one value: all values, then their indices.
+/// The result: a single value, or a named tuple of all values and then their indices.
 fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<Object<'py>> {
     let mut results = SmallVec::<[_; 4]>::new();
     for what in 0..1 + usize::from(indices) {
@@ -529,13 +529,13 @@ fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<O
 /// x : array_like
 ///     Any shape and layout; bool, any integer, float16, bfloat16, float32 or float64. Never modified.
 /// axis : int or tuple of int, default -1
-///     The axes that together hold exactly one 1; None is all of them.
+///     The axes that together hold exactly one 1; None stands for all axes.
 /// out : numpy.ndarray, optional
 ///     Receives the result; needs its shape and type, may have any strides.
 /// nan_policy : str, default "propagate"
 ///     ``propagate``: NaN (NaT) is the largest. ``omit``: it does not take part. ``raise``: it is an error.
 /// where : array_like of bool, optional
-///     Elements that take part; broadcast to the shape of `x`. Where none does there is no 1.
+///     Elements that take part; broadcast to the shape of `x`. A slice in which no element takes part has no 1.
 ///
 /// Returns
 /// -------
@@ -548,13 +548,13 @@ fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<O
 /// AxisError
 ///     An axis is out of range or given twice.
 /// ArgumentError
-///     `out` does not fit.
+///     An element is NaN under ``raise``, or `out` does not fit.
 /// ElementTypeError
-///     `x` holds elements that have no order here, or that are missing.
+///     `x` holds elements that have no order here.
 ///
 /// Notes
 /// -----
-/// The operation behind ONNX Hardmax (one axis from version 13 on, all axes from `axis` on before) and
+/// The operation behind ONNX Hardmax (one axis from version 13 on, before that all axes from `axis` on) and
 /// DirectML's DML_ACTIVATION_HARDMAX1.
 ///
 /// Examples
@@ -578,11 +578,11 @@ pub fn hardmax<'py>(
 ) -> PyResult<Object<'py>> {
     let py = x.py();
     let Some(x) = settled(x).filter(|_| nan_policy.is_none() && r#where.is_none()) else {
-        // The Python side knows other libraries' arrays, times and what may be left out.
+        // The Python side handles other libraries' arrays, times, NaN policies and masks.
         let axis = axis.0.map_or_else(|| (-1).into_bound_py_any(py), Ok)?;
         return python!("hardmax").call(py, (x, axis, out, nan_policy, r#where));
     };
-    // None is all axes, as everywhere; left out, it is the last.
+    // None stands for all axes, as everywhere; without an argument it is the last axis.
     let (axis, default) = match axis.0 {
         Some(axis) if axis.is_none() => (None, None),
         axis => (axis, Some(-1)),

@@ -20,7 +20,7 @@ use pyo3::types::PyTuple;
 ///
 /// Notes
 /// -----
-/// Until it is set, the environment variable `EXTREMUM_NUM_THREADS` counts, else the number of processors.
+/// The default is the environment variable `EXTREMUM_NUM_THREADS`, or else the number of processors.
 ///
 /// Examples
 /// --------
@@ -58,16 +58,14 @@ pub fn get_num_threads() -> usize {
     threads::limit()
 }
 
-/// Set how many bytes a thread has to be given for its start to pay, for tests and measurements; returns what
-/// counted before.
+/// Set how many bytes each thread must have for its start to pay, for tests and measurements; return the previous value.
 #[pyfunction]
 #[pyo3(signature = (n, /))]
 pub fn set_bytes_per_thread(n: usize) -> usize {
     threads::set_grain_size(n)
 }
 
-/// Set how many elements a small array has at most, which is computed element by element, for tests; returns what
-/// counted before.
+/// Set up to how many elements an array is small and computed element by element, for tests; return the previous value.
 #[pyfunction]
 #[pyo3(signature = (n, /))]
 pub fn set_small_limit(n: usize) -> usize {

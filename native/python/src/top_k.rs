@@ -1,4 +1,4 @@
-//! `top_k`, and the operation that it is made of.
+//! `top_k`, and the operation behind it.
 
 use crate::arguments::{Axes, Given, INT64, is_number, omitted, word};
 use crate::array::{Array, Ndarray, settled};
@@ -21,9 +21,9 @@ struct Wanted {
 /// The values and the indices.
 type Found<'py> = [Ndarray<'py>; 2];
 
-/// Finds the k best of a plain array along an axis, or of all its elements without one.
+/// Finds the k best elements of a plain array along an axis; without an axis, of all its elements.
 ///
-/// `k` is at most the length of the axis. NaN comes before every number or after; of `times` the smallest integer does, too.
+/// `k` is at most the length of the axis. NaN, and with `times` the smallest integer, comes before or after every number.
 #[pyfunction]
 #[pyo3(signature = (x, k, axis, *, function, largest, sorted, nan_first, times=false))]
 pub fn top_k_plain<'py>(
@@ -46,7 +46,7 @@ pub fn top_k_plain<'py>(
 }
 
 impl Wanted {
-    /// Finds the best of an array along an axis, or one by default, or of all elements; None where those are fewer.
+    /// Finds the k best elements along an axis, or the default axis, or of the whole array; None if there are fewer than k.
     #[inline(always)]
     fn find<'py>(
         &self,
@@ -85,7 +85,7 @@ impl Wanted {
 
 /// The k largest or smallest elements along an axis with their indices, from the best to the worst.
 ///
-/// Equal elements come by ascending index at either end of the order; `-0.0` equals `+0.0`.
+/// Equal elements come by ascending index in both modes; `-0.0` equals `+0.0`.
 ///
 /// Parameters
 /// ----------
@@ -98,7 +98,7 @@ impl Wanted {
 /// mode : str, default "largest"
 ///     ``largest`` or ``smallest``.
 /// sorted : bool, default True
-///     Whether they have to stand from the best to the worst; else they are the same in any order.
+///     Whether the elements come from the best to the worst; otherwise the same elements come in any order.
 /// nan_policy : str, default "propagate"
 ///     ``propagate``: NaN (NaT) comes first at either end, so that `k=1` is argmax or argmin. ``omit``: it comes after every
 ///     number. ``raise``: it is an error.
@@ -116,7 +116,7 @@ impl Wanted {
 /// ArgumentError
 ///     `k` is negative or above the length of the axis, `mode` is unknown, elements are missing, or one is NaN under ``raise``.
 /// ArgumentTypeError
-///     `k` or `axis` is no integer.
+///     `k` or `axis` is not an integer.
 /// ElementTypeError
 ///     `x` holds elements that have no order here.
 ///
@@ -168,7 +168,7 @@ pub fn top_k<'py>(
     {
         return python!("ValuesIndices").call_with(py, PyTuple::new(py, found)?, None);
     }
-    // The Python side knows other libraries' arrays and times, and words what is wrong.
+    // The Python side handles other libraries' arrays and times, and words errors.
     let axis = default.map(|default| default.into_bound_py_any(py)).transpose()?.or(axis);
     python!("top_k").call(py, (x, k, axis, mode, sorted, nan_policy))
 }

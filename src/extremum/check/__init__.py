@@ -1,4 +1,4 @@
-"""Findings about a model: nodes that break a promise, and nodes that a target refuses or answers differently.
+"""Findings about a model: nodes that break a rule, and nodes that a target refuses or answers differently.
 
 The rules are in :mod:`extremum.check.rules`. They look at the nodes of this package's operators, in the graph, its
 subgraphs and the model-local functions, and read no weights.
@@ -46,10 +46,10 @@ def check(
     model : onnx.ModelProto, bytes, str or path-like
         The model, its serialised form, or its file. Weights in other files are not read.
     feature_level : int or str, optional
-        DirectML's feature level, such as ``0x4100`` or ``"4_1"``; without one DirectML is no target.
+        DirectML's feature level, such as ``0x4100`` or ``"4_1"``; by default DirectML is not a target.
     runtime : str or AskedRuntime, optional
-        The runtime that the model is for, such as ``tract`` or ``onnxruntime:cuda``: it answers each node in a process
-        of its own. By default the installed onnxruntime says what it refuses.
+        The runtime that the model is for, such as ``tract`` or ``onnxruntime:cuda``: each node runs on it, in a
+        separate process. By default, the installed onnxruntime is asked which nodes it refuses.
     select : collection of str
         The rules to use: codes, or prefixes such as ``EX1``; all by default.
     ignore : collection of str
@@ -58,7 +58,7 @@ def check(
     Raises
     ------
     ModelError
-        If it is no ONNX model.
+        If it is not an ONNX model.
     ArgumentError
         If there is no such rule, feature level or installed runtime.
     OSError
@@ -89,7 +89,7 @@ def check(
             except ArgumentError as error:
                 notes.append(f"onnxruntime was not asked what it refuses: {error.one_line()}")
         targets = Targets(stock, level, runtime)
-        # A function with calls of several types is checked with each of them.
+        # A function that is called with several types is checked with each of them.
         findings: dict[Finding, None] = {}
         places = set[str]()
         for site in sites(load(model)):
@@ -108,7 +108,7 @@ def check(
 
 
 def find(code: str) -> Rule:
-    """Return the rule of a code, such as ``EX001``, in either case; raise ArgumentError if there is none.
+    """Return the rule of a code, such as ``EX001`` or ``ex001``; raise ArgumentError if there is none.
 
     >>> from extremum.check import find
     >>> find("EX009").title

@@ -1,7 +1,7 @@
-"""How a runtime answers the nodes of a model, tried with samples that are hard to get right.
+"""How a runtime answers the nodes of a model, tried with difficult samples.
 
-Decides the question (a model of the node alone), the samples (random values, ties, the limits of the type, infinities,
-zeros of either sign and NaN, in sizes that the model may leave open), and how far an input shrinks.
+Decides the question (a model of the single node), the samples (random values, ties, the limits of the type, infinities,
+zeros of either sign and NaN; also for sizes that the model leaves open), and how far an input shrinks.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from extremum.tensors import Shape, TensorType, element_of
 _LARGEST_SIZE = 7
 _OPEN_RANK = 3
 _MOST_SELECTED = 1 << 17
-# An axis that is longer does not shrink: a selection takes nearly all of it.
+# Longer axes are not shrunk: they occur where a selection takes nearly all elements.
 _LONGEST_TO_SHRINK = 100
-# Characters of the values of one array.
+# In characters: the text of the values of one array.
 _LONGEST_TEXT = 160
 
 
@@ -62,18 +62,18 @@ def samples(site: Site) -> Iterator[Feeds]:
 
 
 def _sample_types(site: Site) -> dict[str, TensorType]:
-    """Return the type of each input of a sample; with values for one that stands for an attribute."""
+    """Return the type of each input of a sample, with values for an input that stands for an attribute."""
     joint = site.outputs()[0].shape if site.version.family in (Family.MAXIMUM, Family.MINIMUM) else None
     k = site.accepted.get("k")
     least = min(k, _MOST_SELECTED) if isinstance(k, int) else 0
     types: dict[str, TensorType] = {}
     for name, tensor in zip(site.names, site.operands, strict=False):
         sizes = _sizes(tensor, joint)
-        # As many elements along the axis of a selection as it takes, within reason.
+        # The axis of a selection has at least the k elements that it takes, up to a limit.
         chosen = validate.axes(site.version, site.accepted, len(sizes)) if least else ()
         sizes = tuple(max(size, least) if axis in chosen else size for axis, size in enumerate(sizes))
         types[name] = TensorType(tensor.element, sizes)
-    # What the model leaves open: one element, or the last axis.
+    # If the model leaves the values open: one element, or the last axis.
     default = (1,) if site.version.family is Family.TOP else () if site.inputs[0].rank == 0 else (-1,)
     for name, tensor in list(zip(site.names, site.inputs, strict=True))[len(site.operands) :]:
         values = default if tensor.values is None else tensor.values
@@ -140,13 +140,13 @@ def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
 
 
 _Evidence = tuple[Outcome, str, list[str], list[str]]
-"""The outcome, why there is no answer, the text of each input, and of the expected answer and the one that came."""
+"""The outcome, why there is no answer, the text of each input, and that of the expected and the actual answer."""
 
 
 class AskedRuntime:
     """A runtime in a process of its own, for any number of models; each kind of node is tried once.
 
-    The process of ``watched``, a Subprocess or an InProcess, is running.
+    The process of ``watched``, a Subprocess or an InProcess, must be running.
 
     >>> import onnx
     >>> from extremum.check import AskedRuntime, check
@@ -164,11 +164,11 @@ class AskedRuntime:
         self._evidence: dict[object, list[_Evidence]] = {}
 
     def differences(self, site: Site, kinds: Iterable[Kind] = tuple(Kind)) -> Iterator[tuple[Outcome, str, str]]:
-        """Yield each class of other answers, why none came, and the input; nothing if a node breaks its promise."""
+        """Yield each outcome that is not exact, why there is no answer, and the input; nothing for invalid nodes."""
         if any(tensor.element is None for tensor in site.inputs) or any(refusals(site.outputs)):
             return
         stated = resolve_references(site.node, {})
-        # Nodes that differ only in names and in sizes that a sample does not have are one question.
+        # Nodes that differ only in names, and in sizes that no sample has, are one question.
         names = {name: f"x{at}" for at, name in enumerate(dict.fromkeys(site.names))}
         inputs = [names[name] for name in site.names]
         outputs = [f"y{at or ''}" for at in range(len(site.version.outputs))]
@@ -185,7 +185,7 @@ class AskedRuntime:
                 outcome, why, answers = self._answer(site, node, small)
                 evidence.append((outcome, why, [_array(x) for x in small.values()], answers))
                 if why:
-                    # A runtime that does not answer one sample is spared the others.
+                    # If a runtime does not answer one sample, the others are skipped.
                     break
             self._evidence[key] = evidence
         attributes = ", ".join(f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in stated.attribute)
@@ -195,11 +195,11 @@ class AskedRuntime:
             yield outcome, why, "; ".join([text, *map(" = ".join, zip(names, arrays, strict=True)), *answers])
 
     def _answer(self, site: Site, node: onnx.NodeProto, inputs: Feeds) -> tuple[Outcome, str, list[str]]:
-        """Return the class of an answer, why there is none, and the expected answer beside the one that came."""
+        """Return the outcome, why there is no answer, and the expected and actual answers."""
         try:
             expected = expected_outputs(node, inputs, site.opsets[""])
         except ExtremumError:
-            # Fewer elements than a selection takes show nothing.
+            # A sample with fewer elements than a selection takes shows nothing.
             return Outcome.EXACT, "", []
         try:
             question = model_of([node], site.opsets[""], inputs, dict(zip(node.output, expected, strict=True)))
@@ -217,7 +217,7 @@ class AskedRuntime:
 
 def expected_outputs(node: onnx.NodeProto, inputs: Feeds, opset: int) -> list[NDArray[Any]]:
     """Return the answer of this package."""
-    # NaN and infinities among the samples are no reason to warn.
+    # The samples contain NaN and infinities: no warnings.
     with np.errstate(all="ignore"):
         return list(map(np.asarray, backend.run_node(node, inputs, opset_version=opset)))
 
@@ -236,7 +236,7 @@ def _value(name: str, x: NDArray[Any]) -> onnx.ValueInfoProto:
 
 
 def _shrink(inputs: Feeds, differs: Callable[[Feeds], bool]) -> Feeds:
-    """Return the fewest elements that still differ: along each axis one, or all that matter."""
+    """Return the fewest elements that still show the difference: one along each axis, or all that matter."""
     for axis in range(-1, -1 - max(x.ndim for x in inputs.values()), -1):
         size = max(x.shape[axis] for x in inputs.values() if x.ndim >= -axis)
         if size > _LONGEST_TO_SHRINK:

@@ -1,6 +1,6 @@
 """The rules of ``extremum check``, what they ask, and how a finding reads.
 
-A new rule takes the next free code; a code is never used again.
+A new rule takes the next free code; a code is never reused.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Finding:
     """What one rule finds at one node.
 
     The code names the rule, such as ``EX001``; the operator has its version, such as ``ArgMax-13``. The place is the
-    path of the node, with its name if it has one, the opset the version that the model imports there. The reason says
-    in one sentence, without a full stop, what is wrong; given is what the node states, the remedy what would be right.
+    path of the node, with its name if it has one. The opset is the version that the model imports there. The reason
+    says in one sentence, without a full stop, what is wrong; given is what the node states; the remedy says what helps.
 
     >>> import onnx
     >>> from extremum.check import check
@@ -76,8 +76,8 @@ class Finding:
 class Report:
     """All findings about a model.
 
-    The findings are in the order of the walk, at each node in the order of the rules. Nodes is the number of nodes that
-    were checked. The notes say what could not be checked, and why.
+    The findings are in the order of the nodes, and at each node in the order of the rules. ``nodes`` is the number of
+    checked nodes. The notes say what could not be checked, and why.
 
     >>> import onnx
     >>> from extremum.check import check
@@ -114,8 +114,8 @@ class Report:
 class Targets:
     """The targets that the rules ask.
 
-    The runtime is the onnxruntime that says what it refuses, None if none is installed. The feature level is None if
-    DirectML is no target. The runtime that the caller names is asked for answers, which are compared.
+    ``runtime`` is the installed onnxruntime, which is asked what it refuses, or None. ``feature_level`` is None if
+    DirectML is not a target. ``asked`` is the runtime that the caller names; its answers are compared.
 
     >>> from extremum.check import Targets
     >>> Targets().runtime is None
@@ -135,9 +135,9 @@ Look = Callable[[Site, OperatorVersion, Targets], Iterable[ExtremumError]]
 class Rule:
     """One check of a node.
 
-    The code is unique for ever: ``EX001`` to ``EX099`` for promises of a version, ``EX101`` and above for targets. Each
-    finding of the rule has its severity. What the rule looks for comes before why it matters. The example and what to
-    write instead are models in ONNX's textual form, in which the rule finds something and nothing.
+    The code is never reused: ``EX001`` to ``EX099`` for rules of a version, ``EX101`` and above for targets. Each
+    finding has the severity of its rule. ``what`` says what the rule looks for, and ``why`` why it matters. ``example``
+    and ``instead`` are models in ONNX's textual form: the rule finds something in the first, nothing in the second.
 
     >>> from extremum.check import find
     >>> find("EX003").title, find("EX003").severity.value
@@ -161,7 +161,7 @@ def rule(code: str, title: str, severity: Severity) -> Callable[[Look], None]:
     """Append a rule; the docstring of its function says what, then why, and ends with two models."""
 
     def append(look: Look) -> None:
-        # Python -OO leaves no docstring.
+        # Python -OO removes docstrings.
         what, _, more = (look.__doc__ or "").partition("\n\n")
         why, _, models = " ".join(more.split()).partition(" Example: ")
         example, _, instead = models.partition(" Instead: ")
@@ -171,7 +171,7 @@ def rule(code: str, title: str, severity: Severity) -> Callable[[Look], None]:
 
 
 def _model(text: str) -> str:
-    """Return a model in ONNX's textual form, of ``OPSET (inputs) => (outputs) { node; node }``."""
+    """Return a model in ONNX's textual form, made from ``OPSET (inputs) => (outputs) { node; node }``."""
     opset, _, graph = text.partition(" ")
     signature, _, body = graph.removesuffix(" }").partition(" { ")
     nodes = "".join(f"   {node}\n" for node in body.split("; "))
@@ -208,7 +208,7 @@ def attribute_value(site: Site, schema: OperatorVersion, targets: Targets) -> It
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1, keepdims = 1> (scores) }
     """
     for attribute in schema.attributes:
-        # EX005 finds an input that is missing.
+        # EX005 finds a missing input.
         if attribute.input is None or attribute.name in site.values:
             yield from refusals(validate.attribute_value, schema, attribute, site.values)
 
@@ -236,7 +236,7 @@ def _axes_errors(site: Site, schema: OperatorVersion, *, stated: bool) -> Iterat
 
 @rule("EX004", "element type not allowed", Severity.ERROR)
 def element_type(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    """The input has an element type that the version does not take, or `axes` or `K` is no list of int64.
+    """The input has an element type that the version does not take, or `axes` or `K` is not a list of int64.
 
     The model is not valid, even if a runtime happens to run it. A later version may take the type.
     Example: 12 (bfloat16[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
@@ -305,7 +305,7 @@ def shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
 
 
 def _shape_errors(site: Site, schema: OperatorVersion) -> Iterator[ExtremumError]:
-    """Yield the error in the shapes of the inputs; EX003 finds an axis that is not there."""
+    """Yield the error in the shapes of the inputs; EX003 finds an axis out of range."""
     found = refusals(infer.outputs, schema, site.accepted, site.inputs) if site.inputs else ()
     yield from (error for error in found if not isinstance(error, AxisError))
 
@@ -392,8 +392,8 @@ def too_many(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
 def no_element(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """TopK takes no element.
 
-    From version 10 on the document wants a positive `K`. That of version 1 says nothing, and onnx's shape inference
-    refuses it there. extremum gives outputs without elements.
+    From version 10 on, the document requires a positive `K`. The document of version 1 does not, but onnx's shape
+    inference refuses 0 there. extremum gives outputs without elements.
     Example: 1 (float[4, 10] scores) => (best, index) { best, index = TopK <k = 0> (scores) }
     Instead: 1 (float[4, 10] scores) => (best, index) { best, index = TopK <k = 1> (scores) }
     """
@@ -430,13 +430,13 @@ def directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
     unknown = any(tensor.element is None for tensor in site.operands)
     if targets.feature_level is None or unknown or any(refusals(site.outputs)):
         return
-    # A feature level does not depend on sizes: an open one counts as 1, or as many as are selected, an open rank as 4.
+    # A feature level does not depend on sizes: an open size counts as 1 (for TopK as k), an open rank as 4.
     k = site.accepted.get("k")
     least = k if isinstance(k, int) else 1
     shapes = ((None,) * 4 if each.shape is None else each.shape for each in site.operands)
     sizes = (tuple(size if isinstance(size, int) else least for size in shape) for shape in shapes)
     types = [TensorType(each.element, each_sizes) for each, each_sizes in zip(site.operands, sizes, strict=True)]
-    # Where these sizes do not fit each other, they say nothing about the model.
+    # If these sizes do not fit each other, they say nothing about the model.
     if not any(refusals(infer.outputs, schema, site.accepted, types)):
         inputs = list(zip(site.names, types, strict=False))
         outputs = list(zip(site.node.output, infer.outputs(schema, site.accepted, types), strict=True))
@@ -450,7 +450,7 @@ def nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extre
 
     No document defines what a NaN does. For extremum, as for NumPy, it is the extremum; in TopK it is greater than
     every number, as for onnxruntime. Elsewhere onnxruntime (1.21 to 1.32) skips it in a matrix unless it comes first,
-    skips it in most places for ReduceMax and ReduceMin, and gives a row of Hardmax that begins with it no 1. In a
+    skips it in most places for ReduceMax and ReduceMin, and puts no 1 into a row of Hardmax that begins with it. In a
     vector ArgMax and ArgMin find it up to 1.31, and skip it in 1.32.
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
@@ -533,10 +533,10 @@ def answered_differently(site: Site, schema: OperatorVersion, targets: Targets) 
 def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The installed onnxruntime, tried with a model of this one node, takes the smaller of two int64 for the larger.
 
-    Versions 1.21 to 1.31 compare two numbers with the same upper 32 bits by the lower 32 as if these had a sign (seen
-    on x86-64): 0 counts as larger than 2147483648. 1.32 compares them correctly. Milliseconds since 1970 meet that
-    every 50 days. Max and Min are right only in an odd last element, ReduceMax and ReduceMin over fewer than four;
-    ArgMax, ArgMin, Greater and Less are right. The finding has the smallest input that shows the difference.
+    Versions 1.21 to 1.31 compare two numbers with the same upper 32 bits by the lower 32 bits as signed numbers (seen
+    on x86-64): 0 counts as larger than 2147483648. 1.32 compares them correctly. Timestamps in milliseconds since 1970
+    meet this case every 50 days. Max and Min are right only in an odd last element, ReduceMax and ReduceMin over fewer
+    than four; ArgMax, ArgMin, Greater and Less are right. The finding has the smallest input that shows the difference.
     Example: 13 (int64[4] before, int64[4] now) => (int64[4] latest) { latest = Max (before, now) }
     Instead: 13 (int64[4] before, int64[4] now) => (int64[4] latest) {
     later = Greater (now, before); latest = Where (later, now, before) }
@@ -556,8 +556,8 @@ def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
 def float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """ArgMax, ArgMin, Hardmax or TopK reads float16 elements that another node gives.
 
-    On the CPU onnxruntime (1.21 to 1.32) computes such nodes in float32, and does not round what one hands to the next.
-    Elements that are equal in float16 may differ there, so that it chooses another one. extremum, also in its sessions,
+    On the CPU onnxruntime (1.21 to 1.32) computes such nodes in float32, and does not round values between two nodes.
+    Elements that are equal in float16 may differ in float32, so it may choose another one. extremum, also in sessions,
     and onnx's reference evaluator (1.19 to 1.23) read the float16 elements.
     Example: 13 (float16[10] a, float16[10] b) => (int64[1] label) { scores = Add (a, b); label = ArgMax (scores) }
     Instead: 13 (float16[10] a, float16[10] b) => (int64[1] label) {

@@ -1,9 +1,9 @@
-"""The command ``extremum``: one line per mistake on stderr, and the exit status.
+"""The command ``extremum``: one line per error on stderr, and the exit status.
 
-Exit status: 0 done, 1 done with findings, 2 could not run, 130 interrupted. An unexpected exception is status 2 too.
+Exit status: 0 done, 1 done with findings, 2 could not run (also an unexpected exception), 130 interrupted.
 :mod:`extremum.cli.program` lists the commands; each parses its arguments, calls the library, prints, returns a status.
 
-A command that works long ends within a second of Ctrl-C. The first Ctrl-C raises KeyboardInterrupt, so that the command
+A long-running command ends within a second of Ctrl-C. The first Ctrl-C raises KeyboardInterrupt, so that the command
 can tidy up. A thread ends the process if that takes too long: the main thread may be inside a library. A second Ctrl-C
 ends the process at once.
 """
@@ -25,7 +25,7 @@ from extremum.cli import terminal
 from extremum.errors import ArgumentError
 from extremum.printable import json_text
 
-# The exit status of what SIGINT ended, as shells have it.
+# The exit status of a process that SIGINT ended, as shells define it.
 _INTERRUPTED = 128 + 2
 # Seconds between the first Ctrl-C and the end of the process.
 _ALLOWED = 0.7
@@ -38,11 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     for stream in (sys.stdout, sys.stderr):
-        # Escapes what the encoding cannot express. Whoever calls this may have replaced the streams.
+        # Escapes characters that the encoding lacks. The caller may have replaced the streams.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     if not sys.warnoptions:
-        # A warning of a library is no answer of the command.
+        # A warning of a library is not part of the answer.
         warnings.simplefilter("ignore")
     with _watch():
         sys.exit(_status(words))
@@ -51,13 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _status(words: list[str]) -> int:
     try:
         status = _run(words)
-        # Empty text flushes what a library has printed, and below what is left.
+        # Empty text flushes what a library has printed; the write below does too.
         terminal.write("", end="")
         return status
     except BrokenPipeError:
         # The reader has seen enough.
         terminal.discard(sys.stdout)
-    except BaseException as error:  # a panic of the native module is no Exception
+    except BaseException as error:  # a panic of the native module is not an Exception
         # A library may turn the interrupt into an error of its own.
         if isinstance(error, KeyboardInterrupt) or _pressed.is_set():
             _say_interrupted()
@@ -95,7 +95,7 @@ def _wants_json(words: list[str]) -> bool:
 def _say_interrupted() -> None:
     """Write the line that says that the command was interrupted, once."""
     if _said.acquire(blocking=False):
-        # A progress bar hides the cursor, and has perhaps no time to show it again.
+        # A progress bar hides the cursor, and may have no time to show it again.
         prefix = "\r\x1b[K\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
         with suppress(OSError, ValueError):
             terminal.write(f"{prefix}extremum: interrupted", err=True)
@@ -109,7 +109,7 @@ def _watch() -> Iterator[None]:
         _said.release()
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        # Signals are the business of the program that called, or whoever started this one has them ignored.
+        # The calling program handles signals, or the parent process made this one ignore them.
         yield
         return
     receiver, sender = socket.socketpair()
@@ -126,12 +126,12 @@ def _watch() -> Iterator[None]:
             # The thread reads the end of the stream and returns.
             sender.close()
         else:
-            # Interrupted: it stays open, and the thread watches the end of the interpreter, which waits for threads.
+            # Interrupted: the socket stays open, and the thread watches the interpreter exit, which waits for threads.
             sender.detach()
 
 
 def _raise_first(number: int, frame: FrameType | None) -> None:
-    # The next ones only wake the thread: an exception in the middle of tidying up would show a traceback.
+    # Later signals only wake the thread: an exception in the middle of tidying up would show a traceback.
     signal.signal(signal.SIGINT, lambda *_: None)
     _pressed.set()
     raise KeyboardInterrupt

@@ -18,7 +18,7 @@ from extremum.errors import ArgumentError, InputError
 from extremum.large import ELEMENTWISE, FORMATS, Source, open_source, parse_size, planned, steps, steps_on, writing
 from extremum.printable import json_text, printable
 
-# The options that an operation uses, besides those about files and the work.
+# The options that an operation uses, without those for files and execution.
 _OPTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("argmax", "argmin"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "dtype")),
     **dict.fromkeys(("max", "min", "minmax"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "index")),

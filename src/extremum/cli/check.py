@@ -1,7 +1,7 @@
 """``extremum check``: findings about models, as text, JSON, GitHub annotations or SARIF 2.1.0.
 
-Settings come from ``[tool.extremum.check]`` of pyproject.toml. In SARIF the place of a finding is the file of the
-model, and its logical place the path of the node.
+Settings come from ``[tool.extremum.check]`` of pyproject.toml. In SARIF the location of a finding is the file of
+the model, and its logical location is the path of the node.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-# The word of SARIF, and the command of a workflow.
+# The level in SARIF, and the command in a GitHub workflow.
 _WORDS = {Severity.ERROR: ("error",) * 2, Severity.WARNING: ("warning",) * 2, Severity.INFO: ("note", "notice")}
 
 _SETTINGS = {"select": list, "ignore": list, "feature-level": str, "for": str, "infos": bool, "strict": bool}
@@ -164,7 +164,7 @@ def check(
 
 
 def _text(report: Report, *, infos: bool) -> str:
-    """Return the findings, those of severity info if `infos`, and a line that counts all."""
+    """Return the findings (infos only if `infos`), and a line that counts all."""
     findings = report.counted(strict=infos)
     hidden = len(report.findings) - len(findings)
     notes = (f"note: {printable(note)}" for note in report.notes)
@@ -197,7 +197,7 @@ def _annotation(model: str, finding: Finding | ExtremumError) -> str:
 
 
 def _encoded(text: str) -> str:
-    # A message is cut already; a path is not.
+    # A message is already truncated; a path is not.
     return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"), 5000)
 
 

@@ -34,7 +34,7 @@ _FILTERS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("--topic", "topics", "this topic", {"shell_complete": complete(TOPICS)}),
     ("--case", "names", "the case of this name", {"metavar": "NAME"}),
 )
-# What completes the name of a runtime.
+# Completes the name of a runtime.
 _COMPLETED: dict[str, Any] = {"shell_complete": complete(runtimes.known)}
 
 
@@ -180,7 +180,7 @@ def _run_all(names: list[str], suite: list[Case], limit: float, jobs: int) -> li
         try:
             return [future.result() for future in futures]
         except BaseException:
-            # The other runtimes stop before their thousands of other cases.
+            # Stop the other runtimes, which may still have thousands of cases.
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise

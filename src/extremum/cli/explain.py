@@ -1,4 +1,4 @@
-"""``extremum explain``: what a rule of ``extremum check`` means, and what an error does, by its docstring.
+"""``extremum explain``: what a rule of ``extremum check`` means, and what the docstring of an error says.
 
 ``docs/check.md`` is a copy of the page about the rules; a test compares the two.
 """
@@ -74,7 +74,7 @@ def explain(code: str | None, form: str | None) -> None:
     elif form == "markdown":
         reason = f"--markdown prints the page about all rules, not about {code!r}"
         raise errors.ArgumentError(reason, remedy="drop one of them")
-    # In any case, with or without its module.
+    # In upper or lower case, with or without its module.
     elif (error := CLASSES.get(code.lower().removeprefix("extremum.errors."))) is not None:
         records = [_record_of_error(error)]
         caught = f"It is caught as {', '.join(records[0]['caught_as'])} too."

@@ -110,7 +110,7 @@ def _write(fixed: Fixed, source: Path, out: Path) -> None:
         reason = f"the weights of '{source}' are in other files of its folder"
         raise ArgumentError(reason, remedy="write the fixed model to that folder")
     out.parent.mkdir(parents=True, exist_ok=True)
-    # An unchanged model is copied byte by byte: protobuf may write the same model otherwise.
+    # An unchanged model is copied byte by byte: protobuf may write the same model with other bytes.
     content = fixed.model.SerializeToString() if fixed.changes else read_message(source)
     write_new({out: lambda file: file.write(content)})
 

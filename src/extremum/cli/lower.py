@@ -1,6 +1,6 @@
 """``extremum lower``: a model in DirectML's operators, as text, JSON, C++ or for DxDispatch.
 
-Each format is an iterator of pieces of text: DxDispatch's holds the elements of tensors.
+Each format is an iterator of pieces of text, because DxDispatch's holds the elements of tensors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TENSOR = "data_type flags dimension_count sizes strides total_tensor_size_in_by
 
 
 def _members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
-    """Yield name and value of each member of a structure, in the order of directml.h."""
+    """Yield the name and the value of each member of a structure, in the order of directml.h."""
     for name in _TENSOR.split() if isinstance(desc, TensorDesc) else vars(desc):
         value = getattr(desc, name)
         if name == "axes":
@@ -87,7 +87,7 @@ def _cpp(model: LoweredModel) -> Iterator[str]:
     for number, (node, step) in enumerate(pairs):
         names = ", ".join(f"{member} = {tensor!r}" for member, tensor in _bindings(step).items())
         yield "\n" if number else ""
-        # Each ends with a word of this package or a quotation mark: a backslash would join the next line to it.
+        # Each line ends with a word of this package or a quotation mark; a final backslash would join the next line.
         yield f"// {printable(node.place)}: {node.version}, feature level {step.feature_level}\n// {printable(names)}\n"
         yield from _structure(f"op{number}", f"{step.desc.operator}_OPERATOR_DESC", f"op{number}_desc", step.desc)
         yield f"const DML_OPERATOR_DESC op{number}_operator = {{{_type(step)}, &op{number}_desc}};\n"
@@ -116,8 +116,8 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
     """Yield the text of DxDispatch's model of the operators, in pieces."""
     # DxDispatch reads `resources`, `dispatchables` and `commands`, and ignores `expected`, the elements of each buffer
     # after the dispatches. Inputs without a value hold a fixed pattern of small integers, which every element type
-    # represents exactly and which has ties. The operators run while the text is written: it takes no more memory than
-    # the tensors.
+    # represents exactly and which has ties. The operators run while the text is written, so it takes no more memory
+    # than the tensors.
     steps = [step for node in model.nodes for step in node.steps]
     results = dict.fromkeys(name for step in steps for name in step.outputs)
     tensors: dict[str, TensorDesc] = {}
@@ -173,7 +173,7 @@ def _values(elements: NDArray[Any]) -> Iterator[str]:
 
 
 FORMATS = {"text": _text, "json": _json, "cpp": _cpp, "dxdispatch": _dxdispatch}
-"""What writes a lowered model, by the name of the format."""
+"""The writer of each format, by the name of the format."""
 _LEVELS = list(map(str, directml.FeatureLevel))
 
 

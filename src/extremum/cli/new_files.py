@@ -1,8 +1,8 @@
-"""New files: all of them or none, whole, and never over anything that is there.
+"""New files: all of them or none, complete, and never over anything that exists.
 
-Files are written into a hidden folder beside their places. Links then give them their names; a link never replaces. A
-killed process leaves its hidden folder behind, and the next one that writes there removes it: a lock, which ends with
-its process, tells a folder in use from one that was left.
+Files are written into a hidden folder next to their places. Links then give them their names; a link never replaces a
+file. A killed process leaves its hidden folder behind, and the next process that writes there removes it: a lock, which
+ends with its process, tells a folder in use from an abandoned one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def require_absent(path: Path, remedy: str) -> None:
 
 
 def require_folder(folder: Path, wanted: str, remedy: str | None = None) -> None:
-    """Refuse what is neither a folder nor can become one."""
+    """Refuse a path that neither is a folder nor can become a folder."""
     if os.path.lexists(folder) and not folder.is_dir():
         what = "a link to nothing" if folder.is_symlink() else "a file"
         raise ArgumentError(f"'{folder}' is {what}, {wanted}", remedy=remedy)
@@ -52,7 +52,7 @@ def require_folder(folder: Path, wanted: str, remedy: str | None = None) -> None
 
 @contextlib.contextmanager
 def new_files(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Yield a temporary path for each path of one folder; when the block is done, all get their names, or none."""
+    """Yield a temporary path for each path of one folder; at the end of the block all get their names, or none."""
     folder = paths[0].parent
     with _staging(folder if folder.is_dir() else folder.absolute().parent) as staging:
         temporaries = [staging / path.name for path in paths]
@@ -62,7 +62,7 @@ def new_files(paths: Sequence[Path]) -> Iterator[list[Path]]:
                 with each.open("rb+") as file:
                     os.fsync(file.fileno())
         except OSError as error:
-            # What happens to a temporary file is said of the final one.
+            # An error about a temporary file names the final file.
             where = Path(error.filename or temporaries[0])
             for path, at in zip(paths, temporaries, strict=True):
                 if where == at or at in where.parents:
@@ -72,7 +72,7 @@ def new_files(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def write_new(files: Mapping[Path, Callable[[BinaryIO], object]]) -> None:
-    """Write files of one folder, which is made if it is not there."""
+    """Write files into one folder, which is created if necessary."""
     with new_files(list(files)) as temporaries:
         path = temporaries[0]
         try:
@@ -155,6 +155,6 @@ def _link(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # No links there: take the name with an empty file, then replace that.
+        # The file system has no links: reserve the name with an empty file, then replace that file.
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         source.replace(target)

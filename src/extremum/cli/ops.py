@@ -1,6 +1,6 @@
 """``extremum ops``: the operators, their versions and element types as tables, straight from the specification.
 
-There is one table for each domain; those in the README are a copy that a test compares.
+Each domain has a table; the README has a copy of the tables, which a test compares.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def ops(form: str | None) -> None:
 
 
 def tables() -> Iterator[list[list[str]]]:
-    """Yield for each domain the headings and a row per operator: from which version on it takes each element type."""
+    """Yield for each domain the headings and a row per operator: the first version that takes each element type."""
     for domain in (spec.ONNX, spec.DIRECTML):
         operators = [versions for (of, _), versions in spec.OPERATORS.items() if of == domain]
         columns: dict[tuple[str, ...], list[str]] = {}

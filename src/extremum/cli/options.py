@@ -1,7 +1,7 @@
-"""What the commands share: how a command line is parsed and completed, the options of several, the models of a folder.
+"""What the commands share: parsing and completion of a command line, common options, the models of a folder.
 
 A command refuses an option that has no effect. A group answers a misspelt command with the nearest one, and shows its
-help when it is called alone. Files are left to the shell: ``_EXTREMUM_COMPLETE=bash_source extremum`` prints its part.
+help when it is called alone. The shell completes files; ``_EXTREMUM_COMPLETE=bash_source extremum`` prints its script.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _spelling(parameter: click.Parameter) -> str:
 def complete(
     words: Iterable[str] | Callable[[], Iterable[str]], *, files: bool = False
 ) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Return what completes one of several words, or else the name of a file."""
+    """Return a function that completes one of several words, or else the name of a file."""
 
     def completions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         known = words() if callable(words) else words
@@ -95,7 +95,7 @@ def complete(
 
 
 def complete_codes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last of several codes of rules with commas between them."""
+    """Complete the last of several rule codes that are separated by commas."""
     from extremum.check import RULES
 
     before, comma, last = incomplete.rpartition(",")
@@ -126,7 +126,7 @@ adapter_option = repeatable(
 
 
 def sole_runtime(named: str | None, adapters: list[str]) -> str | None:
-    """Return the runtime that ``--for`` names, or else the only one of the adapters."""
+    """Return the runtime that ``--for`` names, or else the only runtime of the adapters."""
     if named is None and len(adapters) == 1:
         return adapters[0]
     if adapters and named not in adapters:
@@ -137,7 +137,7 @@ def sole_runtime(named: str | None, adapters: list[str]) -> str | None:
 def models_of(paths: Collection[Path]) -> tuple[dict[Path, Path], bool]:
     """Return the models that paths name, each with its path below the named folder, and whether there may be several.
 
-    A folder means every ``.onnx`` file below it, but for hidden folders and links.
+    A folder means every ``.onnx`` file below it, except in hidden folders, in environments and behind links.
     """
     models: dict[Path, Path] = {}
     for path in paths:
@@ -160,13 +160,13 @@ def _models_below(folder: Path) -> Iterable[Path]:
 
 # Python converts no integer of thousands of digits; no element type needs more than forty.
 _NUMBER = r"[+-]?(?:\d{1,40}|(?:\d{1,40}\.\d{0,40}|\.?\d{1,40})(?:e[+-]?\d{1,4})?)"
-# The last equals sign counts where the value has none: an exporter may put one into the name of a dimension.
+# If the value has no equals sign, the last one separates: an exporter may put one into the name of a dimension.
 FORMS = {
     "name=file": (r"([^=]+)=(.+)", "-i input=scores.npy", "input {!r} is given twice"),
     "dimension=size": (r"(.+)=0*(\d+)", "--set batch=8", "dimension {!r} is given two sizes"),
     "name=low:high": (rf"(.+)=({_NUMBER}:{_NUMBER})", "--range tokens=0:100", "input {!r} is given two ranges"),
 }
-"""A pattern, an example, and what two values are."""
+"""For each form a pattern, an example, and the error about two values."""
 
 
 def parse_pairs(texts: Iterable[str], form: str) -> dict[str, str]:

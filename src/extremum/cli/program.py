@@ -1,6 +1,6 @@
 """The commands by name, each imported when it is called.
 
-A command is the click command of its name, in the module of its name. To add one, add its module and its line here.
+Each command is a click command in the module of the same name. To add a command, add its module and its line here.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _LazyGroup(Group):
 @click.group(
     cls=_LazyGroup,
     invoke_without_command=True,
-    # Versions of click differ in whether it is in brackets.
+    # Versions of click differ in whether they put this in brackets.
     subcommand_metavar="[COMMAND] [ARGS]...",
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -1,7 +1,7 @@
 """``extremum run``: a model, its inputs from files or at random, its outputs on the screen and in files.
 
-Arrays come from NumPy's .npy and .npz and ONNX's TensorProto; no memory is taken for what a file only promises. Random
-floats are normally distributed. Random integers are 0 or 1, which is an index, a label or a mask in most models. The
+Arrays come from NumPy's .npy and .npz and ONNX's TensorProto; no memory is reserved for data that a file lacks. Random
+floats are normally distributed. Random integers are 0 or 1, which are indices, labels or masks in most models. The
 backend checks whether the arrays fit the model.
 """
 
@@ -37,10 +37,10 @@ from extremum.large import read_npy_header
 from extremum.printable import json_text, printable
 from extremum.tensors import require_memory
 
-# The bytes that any entry of an archive may unpack to, and how many times its packed size a larger one may.
+# Any entry of an archive may unpack to this many bytes, and a larger one to this many times its packed size.
 _LARGEST_PACKED = 2**30
 _LARGEST_RATIO = 100
-# Below the 255 bytes of most file systems, with the suffix.
+# With the suffix, below the limit of most file systems, 255 bytes.
 _LONGEST_FILE = 200
 # Windows has devices of these names in every folder, whatever the suffix.
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{device}{digit}" for device in ("com", "lpt") for digit in range(10))}
@@ -53,7 +53,7 @@ def gather(
     ranges: Mapping[str, str],
     seed: int | None,
 ) -> dict[str, NDArray[Any]]:
-    """Read the inputs that come from files and, with a seed, draw the others; refuse a model without one it needs."""
+    """Read the inputs that come from files and, with a seed, draw the others; refuse a missing input."""
     inputs = {each.name: each for each in declared}
     _refuse_unknown("input", (*files, *ranges), inputs)
     dimensions = {size for each in inputs.values() for size in each.shape or () if isinstance(size, str)}
@@ -77,7 +77,7 @@ def gather(
         if seed is None:
             given, remedy = f"inputs {', '.join(arrays) or 'none'}", f"pass -i {printable(name)}=FILE, or add --random"
             raise InputError(f"input {name!r} is missing", given=given, remedy=remedy)
-        # Whatever other inputs come from files, the array is the same.
+        # The array does not depend on which other inputs come from files.
         arrays[name] = draw(each, set_sizes, ranges.get(name), np.random.default_rng([seed, position]))
     return arrays
 
@@ -92,7 +92,7 @@ def _refuse_unknown(noun: str, given: Iterable[str], known: Collection[str]) -> 
 def draw(
     declared: DeclaredInput, sizes: Mapping[str, int], span: str | None, random: np.random.Generator
 ) -> NDArray[Any]:
-    """Return a random array for an input; the ends of a span of integers are among them, floats are spread evenly."""
+    """Return a random array for an input; a span of integers includes its ends, a span of floats is uniform."""
     name, dtype = declared.name, declared.dtype
     # Strings are an object dtype, and only numbers can be drawn.
     if dtype is None or declared.shape is None or dtype.kind == "O":
@@ -186,7 +186,7 @@ def _read_npz(file: IO[bytes], path: Path, entry: str) -> NDArray[Any]:
 
 
 def _read(file: IO[bytes], size: int, what: str) -> NDArray[Any]:
-    """Read an array of the format .npy from a file of `size` bytes, unless its header promises more."""
+    """Read an array of the format .npy from a file of `size` bytes, unless its header claims more."""
     shape, _, dtype = read_npy_header(file, size)
     require_memory(shape, dtype, repr(what))
     file.seek(0)
@@ -195,7 +195,7 @@ def _read(file: IO[bytes], size: int, what: str) -> NDArray[Any]:
 
 
 def _read_pb(path: Path) -> NDArray[Any]:
-    # Not above: whoever lacks onnx learns it from the backend.
+    # Imported here, so that the backend reports a missing onnx.
     from onnx import TensorProto, external_data_helper, numpy_helper
 
     tensor = TensorProto.FromString(read_message(path))
@@ -255,15 +255,15 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
     """
     quoted = {}
     for name in names:
-        # A plus sign that stands alone marks what is no encoding.
+        # The encoding never gives a plus sign, so it marks an empty name.
         text = quote(name.encode("utf-8", "surrogatepass"), safe="") or "+"
-        # A name with a dot in front is hidden, and may be one of this package's own.
+        # A name with a dot in front is hidden, and may be the same as a hidden name of this package.
         if text.startswith(".") or text.partition(".")[0].lower() in _DEVICES:
             text = f"%{ord(text[0]):02X}{text[1:]}"
         quoted[name] = text
     count = Counter(each.lower() for each in quoted.values())
     return {
-        # A plus sign in a name is encoded, so no other name ends so.
+        # A plus sign in a name is encoded, so no other name has such an end.
         name: each + ".npy"
         if len(each) <= _LONGEST_FILE and count[each.lower()] == 1
         else f"{each[: _LONGEST_FILE - 33]}+{hashlib.sha256(each.encode()).hexdigest()[:32]}.npy"

@@ -1,4 +1,4 @@
-"""Standard output and standard error: of any encoding, full, closed, or with no reader left; errors.
+"""Standard output and standard error in any encoding, even full, closed or without a reader; and errors.
 
 An unexpected exception is a bug of this package, and its line says how to report it. ``EXTREMUM_TRACEBACK=1`` shows
 where an exception comes from.
@@ -29,14 +29,14 @@ def write(text: str, *, err: bool = False, end: str = "\n") -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Drop the rest of a stream, so that the interpreter does not write it, or complain about it, at its end."""
+    """Drop the rest of a stream, so that the interpreter does not write it, or complain about it, at exit."""
     # A stream without a file, or a closed one, needs nothing.
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def console() -> Console:
-    """Return a console that prints text as it is, and folds lines for a terminal only: logs keep them whole."""
+    """Return a console that prints text as it is, and wraps lines only for a terminal: logs keep them whole."""
     from rich.console import Console
 
     width = None if sys.stdout is not None and sys.stdout.isatty() else 1 << 16

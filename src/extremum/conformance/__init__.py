@@ -1,7 +1,7 @@
-"""A suite of cases for every runtime of ONNX, with the exact answer of every version: as files, and to be run here.
+"""A suite of cases for every ONNX runtime, with the exact answer of every version, to export as files or to run here.
 
-The files have the layout of ONNX's own backend tests. The folder ``result/test_NAME`` holds a case that has an answer,
-``refusal/test_NAME`` one that has none: a loader of that layout needs only ``result``. ``manifest.json`` says the rest.
+The files have the layout of ONNX's own backend tests. The folder ``result/test_NAME`` holds a case with an answer,
+``refusal/test_NAME`` a case without; a loader of that layout needs only ``result``. ``manifest.json`` has the rest.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["Answers", "Case", "Exported", "Outcome", "Result", "Selection", "cas
 __dir__ = __all__.copy
 
 VERSIONS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
-"""Every version of every operator that the suite asks."""
+"""Every version of every operator that the suite tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,20 +141,20 @@ class Selection:
     operators : collection of str
         Names such as ``ArgMax``.
     versions : collection of int
-        Versions such as 11: the opset that brought them.
+        Versions such as 11: the opset that introduced them.
     elements : collection of str
         Element types such as ``float32``.
     topics : collection of str
         Names of :data:`extremum.conformance.topics.TOPICS`.
     names : collection of str
-        Names of cases such as ``argmax_13_float32_nan_first_row``, with ``test_`` before it or without.
+        Names of cases such as ``argmax_13_float32_nan_first_row``, with or without ``test_`` in front.
     specified_only : bool
         Leave out the cases whose answer no document decides.
 
     Raises
     ------
     ArgumentError
-        If the suite does not have what is named.
+        If the suite does not have a given name or version.
 
     Examples
     --------
@@ -230,8 +230,8 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
 class Result:
     """The answer of a runtime to one case.
 
-    The outcome says how it compares; exact is also the refusal of a case that has to be refused. The detail is the
-    answer, or what the runtime said instead; empty where it is exact.
+    The outcome says how the answer compares; refusing a case that must be refused is also exact. The detail is the
+    answer, or the message of the runtime without an answer; it is empty if the outcome is exact.
     """
 
     case: Case
@@ -240,7 +240,7 @@ class Result:
 
     @property
     def conforms(self) -> bool:
-        """Whether no document contradicts the answer; to refuse is not to answer wrongly."""
+        """Whether no document contradicts the answer; a refusal is not a wrong answer."""
         if self.case.specified:
             return self.outcome in (Outcome.EXACT, Outcome.REFUSED)
         return self.outcome not in (Outcome.CRASHED, Outcome.TIMED_OUT)
@@ -267,7 +267,7 @@ def run(
     Parameters
     ----------
     runtime : str
-        Its name, as :func:`extremum.runtimes.find` takes it.
+        The name of the runtime, as :func:`extremum.runtimes.find` takes it.
     cases : iterable of Case
         The cases.
     limit : float
@@ -312,7 +312,7 @@ def _ask(worker: Subprocess, case: Case) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The extent of an export: how many cases have an answer, how many none, and the bytes of all files together."""
+    """The extent of an export: the numbers of cases with and without an answer, and the bytes of all files."""
 
     folder: Path
     results: int
@@ -332,7 +332,7 @@ def export(
     Parameters
     ----------
     folder : str or path-like
-        Must not exist, or be empty. It appears when everything has been written.
+        It must not exist, or must be empty. It appears when everything has been written.
     selection : Selection, optional
         The cases; all by default.
     seed : int
@@ -343,7 +343,7 @@ def export(
     Raises
     ------
     ArgumentError
-        If the folder has something in it, or no case matches.
+        If the folder is not empty, or no case matches.
     OSError
         If it cannot be written.
 
@@ -362,7 +362,7 @@ def export(
         raise ArgumentError(f"{str(target)!r} is not an empty folder", remedy="name a folder that does not exist yet")
     if next(cases(selection, seed), None) is None:
         raise ArgumentError("no case matches", remedy="drop a filter")
-    # Beside the target, so that the finished folder only has to change its name.
+    # Next to the target, so that the finished folder only needs a new name.
     draft = target.parent / f".{target.name}-{secrets.token_hex(4)}"
     for kind in ("result", "refusal"):
         (draft / kind).mkdir(parents=True)
@@ -378,10 +378,10 @@ def export(
             target.rmdir()
         draft.rename(target)
     except BaseException:
-        # To remove thousands of files takes seconds: a process does it that outlives this one.
+        # Removing thousands of files takes seconds: a process that outlives this one does it.
         remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
         command, null = [sys.executable, "-I", "-S", "-c", remover, str(draft)], subprocess.DEVNULL
-        # Nobody waits for it, and an exit code makes that no reason to warn.
+        # Nobody waits for that process; a set return code prevents the warning about it.
         subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null).returncode = 0
         raise
     refusals = sum(entry["expected"] == "refusal" for entry in entries)

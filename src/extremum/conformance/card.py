@@ -1,8 +1,8 @@
-"""The report card: a recorded run as JSON, Markdown and a picture, and two runtimes compared.
+"""The report card: a recorded run as JSON, Markdown and a picture.
 
-Facts only: which runtime answers what, in which version. The cases that differ alike (the same outcome, topic and
-operators, and whether a document decides the answer) share an entry with one example. Where a runtime refuses most
-cases of a version and element type, the topics of its refusals say nothing.
+Facts only: which runtime answers what, in which version. Cases that differ in the same way (the same outcome, topic and
+operators, and whether a document decides the answer) share an entry with one example. If a runtime refuses most cases
+of a version and element type, the topics of its refusals say nothing and are left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from extremum.runtimes.runtime import Array, Outcome
 from extremum.tensors import ELEMENT_TYPES
 
 REFUSALS = "refusals"
-"""The column, beside the element types, of the cases that have to be refused, which say nothing of a type."""
+"""The column for cases that must be refused, next to those for element types, about which it says nothing."""
 
 COLUMNS = [*(each.name for each in ELEMENT_TYPES if any(each.name in row.types for row in VERSIONS)), REFUSALS]
 """The element types that any version takes, and the refusals."""
@@ -36,20 +36,20 @@ COLUMNS = [*(each.name for each in ELEMENT_TYPES if any(each.name in row.types f
 
 @dataclass(frozen=True)
 class Kind:
-    """Cases that differ alike, as JSON holds them: a list is a text, so that a recorded run can be read."""
+    """Cases that differ in the same way, as JSON holds them: lists are text, so that people can read a recorded run."""
 
     outcome: str
-    topic: str  # empty where the runtime refuses most cases; the titles too
+    topic: str  # empty if the runtime refuses most cases; so are the titles
     specified: bool
     cases: int
     where: Mapping[str, str]  # versions such as ArgMax-13, and the element types of each
     titles: str
     example: str  # name of the smallest case
-    detail: str  # what the runtime answered to it
+    detail: str  # the answer of the runtime to the example
 
     @property
     def section(self) -> int:
-        """The section of the page that has the kind."""
+        """The section of the page that shows the kind."""
         return 2 if self.outcome == Outcome.REFUSED.value else 0 if self.specified else 1
 
 
@@ -118,7 +118,7 @@ def _cells(results: Sequence[Result]) -> dict[str, dict[str, str]]:
 
 
 def _kinds(results: Sequence[Result]) -> list[Kind]:
-    """Return the kinds: where a document decides, then what is left open, then refusals; the most cases first."""
+    """Return the kinds: what a document decides, then what none decides, then refusals; the most cases first."""
     wanted = Counter((each.case.version, each.case.element) for each in results if not each.case.question.refused)
     refused = Counter((each.case.version, each.case.element) for each in results if each.outcome is Outcome.REFUSED)
     alike: dict[tuple[Any, ...], list[Result]] = {}
@@ -148,7 +148,7 @@ def _kind(topic: str, members: Sequence[Result]) -> Kind:
 
 
 def summarised(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a recorded run without the single cases."""
+    """Return a recorded run without the individual cases."""
     return {**run, "runtimes": [{key: each[key] for key in each if key != "differences"} for each in run["runtimes"]]}
 
 
@@ -193,18 +193,18 @@ _EDGE = 0.92
 
 
 def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: str) -> None:
-    """Write the picture; the ending of the path determines the format."""
+    """Write the picture; the suffix of the path determines the format."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    # As many runtimes as fit into the width of a page; inches of a square, and of the names left of and above them.
+    # Three runtimes fit into the width of a page. Inches of a square, and of the names to the left and above.
     across = min(len(runtimes), 3)
     down = -(-len(runtimes) // 3)
     width = 0.8 + (len(COLUMNS) * 0.14 + 0.35) * across
     height = 1.4 + (len(VERSIONS) * 0.14 + 0.85) * down
-    # White, so that it can be read on a dark page too.
+    # A white background, so that the picture is readable on a dark page too.
     figure = Figure(figsize=(max(width, 8), height), facecolor="white", layout="constrained")
-    # The first panel of a line has the names of the versions.
+    # The first panel of a row has the names of the versions.
     grid = figure.subplots(down, across, squeeze=False, sharey="row")
     for axes, runtime in zip(grid.flat, runtimes, strict=False):
         _panel(axes, runtime)
@@ -214,7 +214,7 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
     handles = [Patch(color=_COLOURS[outcome], label=outcome.value) for outcome in Outcome if total[outcome]]
     explanation = "Two colours: the worst of the answers below, the best above."
     title = f"{textwrap.fill(caption, 44)}.\n{textwrap.fill(explanation, 44)}"
-    # On the left, and two abreast: a phone shows it with the first column of runtimes.
+    # On the left, in two columns: a phone shows the legend together with the first column of runtimes.
     figure.legend(handles=handles, ncols=2, loc="outside lower left", frameon=False, title=title).set_alignment("left")
     figure.savefig(path, dpi=130)
 
@@ -247,11 +247,11 @@ Each runtime ran the cases of `extremum conformance`: models of one node, for ev
 operators. `extremum conformance run --json` runs them again, or on your runtime. `extremum conformance card` writes
 this page, with an example of each difference.
 
-- **exact**: every bit as the version says, where any NaN equals another; or a refusal where the version wants one.
-- **sign of zero**, **NaN**, **tie**, **type**, **shape**: another answer, which differs in this. Where no document
-  decides, as for NaN and the zeros, it is no mistake.
-- **wrong**: another answer without such a reason. **not refused**: an answer where the version wants a refusal.
-- **refused**: the runtime does not do this. **crashed**, **timed out**: its process ended so."""
+- **exact**: every bit as the version says (all NaNs count as equal), or a refusal where the version requires one.
+- **sign of zero**, **NaN**, **tie**, **type**, **shape**: another answer; the name says what differs. Where no
+  document decides, as for NaN and the zeros, this is not an error.
+- **wrong**: an answer that differs in another way. **not refused**: an answer where the version requires a refusal.
+- **refused**: the runtime does not run the case. **crashed**, **timed out**: its process crashed or took too long."""
 
 _PICTURE = """\
 ![A square for each version and element type]({})
@@ -268,7 +268,7 @@ def caption(run: Mapping[str, Any]) -> str:
 
 
 def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences: bool = True) -> str:
-    """Return a recorded run as a page of Markdown, with a link to its picture; tables alone without differences."""
+    """Return a recorded run as a page of Markdown, with a link to its picture; without ``differences``, only tables."""
     runtimes = recorded(run)
     differing = [each for each in runtimes if each.kinds] if differences else []
     anchors = (re.sub(r"[^\w-]", "", each.title.lower().replace(" ", "-")) for each in differing)
@@ -302,7 +302,7 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences:
 
 
 def _difference(kind: Kind, case: Case) -> str:
-    """Return a paragraph on cases that differ alike, with one case to repeat."""
+    """Return a paragraph on cases that differ in the same way, with one case to reproduce."""
     number = f"{kind.cases} case{'' if kind.cases == 1 else 's'}"
     topic = kind.topic.replace("_", " ") or "all or most of what was asked"
     alike: dict[str, list[str]] = {}

@@ -1,7 +1,7 @@
 """The topics: what the suite asks of every operator, version and element type.
 
-A new topic is a function with the decorator ``@_topic``; its name is the topic's. The seed decides the elements of a
-topic by the order in which it draws them, so that a new question comes last.
+A new topic is a function with the decorator ``@_topic`` and the name of the topic. A topic draws its elements in order
+from one seed, so a new question must come last.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _AXIS_RANGE = "the axis lies in [-r, r-1]"
 _MATRIX = "coerced to a matrix at axis, one 1 for each of its rows"
 _BROADCASTING = "multidirectional broadcasting"
 _NO_ATTRIBUTE = "it has no such attribute"
-# What they leave open.
+# What the documents leave open.
 _WHICH_INDEX = "which index, where elements are equal"
 _OF_NAN = "what NaN compares to"
 _OF_FLAGS = "what values other than 0 and 1 mean"
@@ -72,7 +72,7 @@ class Subject:
         self.says = _SAYS[self.kind]
         self.elementwise = self.kind == "elementwise"
         self.smallest = version.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST)
-        # Whether there are NaN, infinities and two zeros.
+        # Whether the type has NaN, infinities and two zeros.
         self.floating = dtype.name in ("float16", "bfloat16", "float32", "float64")
         self.unsigned = np.dtype(f"u{dtype.itemsize}")
 
@@ -131,7 +131,7 @@ TOPICS: dict[str, Topic] = {}
 
 
 def _topic(applies: Callable[[Subject], bool] = lambda subject: True) -> Callable[[Topic], Topic]:
-    """Add a topic, which has no questions about subjects that it does not apply to."""
+    """Add a topic; it has no questions about subjects to which it does not apply."""
 
     def add(topic: Topic) -> Topic:
         TOPICS[topic.__name__.strip("_")] = lambda subject: topic(subject) if applies(subject) else iter(())
@@ -198,7 +198,7 @@ def _negative_axis(s: Subject) -> Iterator[Question]:
         yield s.ask(f"minus_{-axis}", s.distinct(3, 4, 5), axis=axis, says=_AXIS_RANGE, leaves_open=leaves_open)
 
 
-# Axes mean the same whatever the elements are.
+# Axes mean the same for all element types.
 @_topic(lambda s: s.kind == "reduction" and s.dtype.name in ("float32", "int64"))
 def _axes(s: Subject) -> Iterator[Question]:
     says = "reduced along the axes that are listed"
@@ -224,7 +224,7 @@ def _keepdims(s: Subject) -> Iterator[Question]:
 
 
 def _tied(s: Subject, peak: int) -> list[tuple[str, Array, int]]:
-    """Return titles, tensors and axes where an extremum occurs more than once."""
+    """Return titles, tensors and axes along which an extremum occurs more than once."""
     rows = s.array([[2, peak, peak, 2], [peak, 2, 2, peak], [5, 5, 5, 5]])
     return [("rows", rows, 1), ("columns", rows.T.copy(), 0), ("rank_1", rows[0], 0)]
 
@@ -278,7 +278,7 @@ def _smallest(s: Subject) -> Iterator[Question]:
 
 @_topic(lambda s: s.has("sorted"))
 def _unsorted(s: Subject) -> Iterator[Question]:
-    """Ask for any sequence: the elements, and their indices, are decided all the same."""
+    """Ask for elements in any order: the document still decides which elements and indices."""
     says = "the k largest or smallest in any sequence"
     for largest in (0, 1):
         yield s.ask(f"{largest}_distinct", s.distinct(3, 9), k=4, largest=largest, sorted=0, says=says)
@@ -325,10 +325,10 @@ def _placement(s: Subject) -> Iterator[Question]:
 
 @_topic(lambda s: s.floating)
 def _infinities(s: Subject) -> Iterator[Question]:
-    """Give one infinity, both, and nothing else: they are larger and smaller than every number."""
+    """Give one infinity, both, and only infinities: they are larger or smaller than every number."""
     lowest, highest = map(float, s.limits)
     yield s.row("both", s.array([lowest, np.inf, highest, -np.inf]))
-    # A search that starts from the largest finite number, or ends there, does not find it.
+    # A search that starts from the smallest or largest finite number does not find the infinity.
     yield s.row("lowest", s.array([-np.inf, lowest]))
     yield s.row("highest", s.array([np.inf, highest]))
     if s.elementwise:
@@ -354,7 +354,7 @@ def _limits(s: Subject) -> Iterator[Question]:
             # Neither doubles nor 32 bits tell these apart.
             rows["beyond_double"] = [2**53 + 1, 2**53, 2**53 + 2, 2**40, 2**40 + 1, 2**32]
             rows["beyond_32_bits"] = [0, 1, 2**53, 2**32 + 1, 5]
-            # Equal upper halves, and lower ones that compare as unsigned, in each place of two or four at a time.
+            # Equal upper halves, and lower halves that compare as unsigned, in each lane of two or four.
             rows["lower_32_bits"] = [2**31 - 1, 2**32 - 1, 2**31, 0, 2**31 + 1, 1, 2, 2**31 + 2]
         if s.dtype.kind == "u":
             rows["sign_bit"] = [1, high // 2, high // 2 + 1, high // 2 - 1]
@@ -377,7 +377,7 @@ def _nan(s: Subject) -> Iterator[Question]:
     numbers = s.array([1, 2, 3, 4, 5])
     rows = {"first": [np.nan, 7, 2, 5, 1], "middle": [2, 7, np.nan, 5, 1], "last": [2, 7, 1, 5, np.nan]}
     rows |= {"all": [np.nan] * 5, "with_infinities": [np.inf, 2, np.nan, -np.inf, np.inf], "payload": [1, 2, 3, 4, 5]}
-    # Two quiet ones: the highest bit of the mantissa is set.
+    # Two quiet NaNs: the highest bit of the mantissa is set.
     infinity, minus = s.array([np.inf, -0.0]).view(s.unsigned).tolist()
     quiet = infinity | (infinity & -infinity) >> 1
     for title, values in rows.items():
@@ -430,7 +430,7 @@ def _empty(s: Subject) -> Iterator[Question]:
 
 @_topic()
 def _refusals(s: Subject) -> Iterator[Question]:
-    """Break a rule of the version: the element type, and on float32 every other one."""
+    """Break a rule of the version: the element type, and on float32 every other rule."""
     if s.dtype.name not in s.version.types:
         inputs = [s.array([[1, 0], [0, 1]])] * (1 + s.elementwise)
         wrong = iter([s.ask("element_type", *inputs, says="the type constraint does not list it")])

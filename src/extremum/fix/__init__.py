@@ -1,10 +1,10 @@
 """Models rewritten into standard ONNX that a target runs, exact to the bit.
 
-Decides which nodes are rewritten: those that the rules of :mod:`extremum.check` find for the target, by the rewrites of
-:mod:`extremum.fix.rewrites`. Nothing else in the model changes; its opset changes only on request, by onnx's own
-converter. Decides what is compared, bit by bit: every rewritten node on its own, on samples that are hard to get right;
-then both models as a whole, if their inputs can be drawn and their operators have an implementation here. All NaNs
-count as equal: no runtime promises which one it gives.
+Decides which nodes are rewritten: those that the rules of :mod:`extremum.check` find for the target, with the rewrites
+of :mod:`extremum.fix.rewrites`. Nothing else in the model changes; its opset changes only on request, by onnx's own
+converter. Decides what is compared, bit by bit: every rewritten node on its own, on difficult samples; then
+both models as a whole, if their inputs can be drawn and their operators have an implementation here. All NaNs count as
+equal: no runtime guarantees which NaN it gives.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ def fix(
         A runtime that is installed, such as ``onnxruntime`` or ``openvino``, or a feature level of DirectML such as
         ``directml-4_1``.
     raise_opset : int, optional
-        The opset to which the model may be raised, if a rewrite needs a later one than it imports.
+        The opset to which the model may be raised, if a rewrite needs a later opset than the model imports.
     whole : bool
         Whether both models also run as a whole, in onnx's reference implementation; large ones take long.
 
     Raises
     ------
     ModelError
-        If it is no ONNX model, or the rewritten one does not give the same bits.
+        If it is not an ONNX model, or the rewritten one does not give the same bits.
     ArgumentError
         If there is no such target, or it is not installed.
     OSError
@@ -90,7 +90,7 @@ def fix(
         family = [site for site in sites(original) if site.schema is not None]
         findings: dict[str, tuple[str, ExtremumError]] = {}
         for site in family:
-            # A node of a function may have a finding for each of several types; a refusal counts first.
+            # A node of a function may have one finding for each input type; a refusal takes precedence.
             if (finding := _finding(site, aim)) and (site.path not in findings or finding[0] == aim.refuses):
                 findings[site.path] = finding
         found = [(site, findings[site.path][0]) for site in family if site.path in findings]
@@ -123,7 +123,7 @@ def fix(
 
 def _finding(site: Site, target: Target) -> tuple[str, ExtremumError] | None:
     """Return the code of a rule and what it finds, or None if the target runs a node and gives the right answer."""
-    # Every target refuses a node that breaks its promise.
+    # Every target refuses a node that breaks a rule of its version.
     for error in refusals(site.outputs):
         return target.refuses, error
     for code in filter(None, (target.refuses, target.differs)):
@@ -135,7 +135,7 @@ def _finding(site: Site, target: Target) -> tuple[str, ExtremumError] | None:
 def _changes(
     family: list[Site], source: onnx.ModelProto, findings: dict[str, tuple[str, ExtremumError]], target: Target
 ) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...], tuple[ExtremumError, ...]]:
-    """Return the changes of the original's nodes in the source, perhaps at a later opset; refusals; differences."""
+    """Return the changes of the nodes (`source` may have a later opset), the refusals and the differences."""
     now = [site for site in sites(source) if site.schema is not None]
     if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
@@ -165,13 +165,13 @@ def _changes(
 
 
 def _needs_later(site: Site, code: str, most: int) -> bool:
-    """Return whether a later opset helps a node, up to some opset."""
+    """Return whether a rewrite needs a later opset, or a version of the operator up to opset `most` helps."""
     rewrite, taker = find(site.version.family, site.element, code), _taker(site)
     return (rewrite is not None and rewrite.since > site.opsets[""]) or (taker is not None and taker.since <= most)
 
 
 def _taker(site: Site) -> OperatorVersion | None:
-    """Return the first later version that takes a node which breaks the promise of its own, if there is one."""
+    """Return the first later version that takes a node that breaks a rule of its own version, if there is one."""
     if not any(refusals(site.outputs)):
         return None
     own = site.version
@@ -273,7 +273,7 @@ class Change:
 
 
 def _text(node: onnx.NodeProto) -> str:
-    # In a graph, because onnx prints nodes alone from 1.22 on only.
+    # In a graph, because only onnx 1.22 and later print single nodes.
     _, _, text = onnx.printer.to_text(onnx.helper.make_graph([node], "g", [], [])).partition("{")
     return " ".join(text.rpartition("}")[0].split())
 
@@ -283,8 +283,8 @@ class Fixed:
     """A fixed model.
 
     The model is the original if nothing changed. Each rewritten node has a change. Each node that the target refuses
-    and that cannot be rewritten has a refusal: the target does not run the model then. Each node that it answers
-    differently and that has no exact rewrite has a difference: it stays. The notes say what was not compared, and why,
+    and that cannot be rewritten has a refusal: then the target does not run the model. Each node that it answers
+    differently and that has no exact rewrite has a difference and stays. The notes say what was not compared, and why,
     and which nodes answer differently for NaN.
 
     >>> import onnx
@@ -317,7 +317,7 @@ def _count(nodes: Sequence[object]) -> str:
 
 
 def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.NodeProto]]) -> onnx.ModelProto:
-    """Return a copy of a model with other nodes at some paths."""
+    """Return a copy of a model with the nodes at some paths replaced."""
     copy = deepcopy(model)
 
     def rebuild(body: onnx.GraphProto | onnx.FunctionProto, prefix: str) -> None:
@@ -336,7 +336,7 @@ def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.Node
 # In seconds; a model of ten thousand nodes takes a few.
 _LIMIT = 300.0
 _HIDDEN = "hidden."
-# The converter may print: its output is no part of the model.
+# The converter may print, and its output must stay apart from the model.
 _CONVERTER = """
 import os, sys
 result = os.dup(1)
@@ -355,7 +355,7 @@ sys.exit(status)
 
 
 def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
-    """Return a model at an opset, or the model itself if it has that or a later one."""
+    """Return a model at an opset, or the model itself if it has that or a later opset."""
     if nodes.opsets(model.opset_import).get("", 0) >= opset:
         return model
     if model.functions:
@@ -375,7 +375,7 @@ def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
 
 
 def _with_domains(model: onnx.ModelProto, rename: Callable[[str], str]) -> onnx.ModelProto:
-    """Return a copy with other names of the domains, except ONNX's own."""
+    """Return a copy with renamed domains, except ONNX's own."""
     copy = deepcopy(model)
     named: list[Any] = [*copy.opset_import, *(node for _, _, node in nodes.everywhere(copy))]
     for each in named:
@@ -389,18 +389,18 @@ class Target:
     """A runtime without any operator of this package, or DirectML at a feature level."""
 
     name: str
-    # The rule that finds what it refuses, and the one that finds what it answers differently, if there is one.
+    # The rule for nodes that it refuses, and the rule for nodes that it answers differently, if there is one.
     refuses: str
     differs: str | None
-    # What these rules ask.
+    # The targets that these rules ask.
     targets: Targets
     load: Load
-    # Whether it runs whole models; DirectML has the operators of this package alone.
+    # Whether it runs whole models; DirectML has only the operators of this package.
     whole: bool = True
 
 
 def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
-    """Return what runs the nodes of a model by DirectML's operators, and here those that DirectML has not."""
+    """Return what runs a model with DirectML's operators; the backend runs nodes that DirectML lacks."""
 
     def run(inputs: Feeds) -> list[NDArray[Any]]:
         values, opsets = dict(inputs), nodes.opsets(model.opset_import)
@@ -409,7 +409,7 @@ def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
             operands = {name: values[name] for name in nodes.operand_names(node, schema)}
             answers = backend.run_node(node, operands, opset_version=opsets[""])
             values.update(zip(node.output, answers, strict=True))
-            # No rewrite puts a TopK where DirectML would have to take it.
+            # No rewrite needs a TopK that DirectML takes.
             if schema is None or schema.family is Family.TOP:
                 continue
             name, result = node.output[0], np.empty_like(answers[0], order="C")
@@ -428,7 +428,7 @@ def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
 
 @contextmanager
 def opened(text: str) -> Iterator[Target]:
-    """Give the target called ``onnxruntime``, ``directml-4_1`` or as another runtime, until the end of the block."""
+    """Give the target called ``onnxruntime``, ``directml-4_1`` or like a runtime, until the block ends."""
     levels = {f"directml-{level}": level for level in FeatureLevel}
     if text == "onnxruntime":
         runtime = runtimes.find(text)
@@ -460,7 +460,7 @@ def same_bits(first: Any, second: Any) -> bool:
 
 def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
     """Compare the answers of a node here with those of its replacement in the target."""
-    # Attributes that the call of a function gives have their defaults.
+    # Attributes that come from the call of a function have their defaults here.
     node, *body = (nodes.resolve_references(each, {}) for each in (site.node, *change.after))
     run = None
     for inputs in samples(site):

@@ -1,6 +1,6 @@
-"""The rewrites: nodes of standard ONNX that compute the same as one node.
+"""The rewrites: nodes of standard ONNX that compute the same result as one node.
 
-A new rewrite is a decorated function. Its nodes may not depend on a size that the model leaves open.
+A new rewrite is a decorated function. Its nodes must not depend on a size that the model leaves open.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from extremum.spec import Family
 from extremum.tensors import element_of
 
 CARRIERS = {"bfloat16": "float32", "float16": "float32", "float32": "float32", "float64": "float64"}
-"""For each floating type one that holds its values and that onnxruntime and DirectML compare and reduce."""
+"""For each floating type, a type that holds its values and that onnxruntime and DirectML compare and reduce."""
 
-# From these opsets on the axes are an input, and the count of TopK.
+# From these opsets on, the axes (for TopK: k) are an input.
 _INPUTS_SINCE = {"ReduceMax": 18, "ReduceMin": 18, "Squeeze": 13, "TopK": 10}
 
 
@@ -48,14 +48,14 @@ class Fragment:
 
     @property
     def axes(self) -> tuple[int, ...]:
-        """The axes along which the node looks."""
+        """The axes along which the node selects."""
         rank = self.site.inputs[0].rank
         if rank is None:
             reason = f"the rank of the input of {self.schema} is not known"
             raise SpecError(reason, remedy="state the shape in the model")
         return validate.axes(self.schema, self.site.accepted, rank)
 
-    # Each of the following appends nodes and returns the name of the last one's output.
+    # Each method below appends nodes and returns the name of the last node's output.
 
     def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
         """Append a node."""
@@ -73,7 +73,7 @@ class Fragment:
         return self.add("Cast", x, to=element_of(element).onnx_number)
 
     def carried(self, x: str) -> str:
-        """Append what converts an input to its carrier, if it has another one."""
+        """Append a Cast of an input to its carrier, if that is another type."""
         return x if self.carrier == self.element else self.cast(x, self.carrier)
 
     def reduce(self, operator: str, x: str, axes: Sequence[int]) -> str:
@@ -83,23 +83,23 @@ class Fragment:
         return self.add(operator, x, axes=list(axes))
 
     def largest(self, x: str, axis: int) -> str:
-        """Append TopK, which every runtime takes: the largest along one axis, which stays."""
+        """Append TopK, which every runtime takes: the largest along one axis, with the axis kept."""
         is_input = self.opset >= _INPUTS_SINCE["TopK"]
         name = self.add("TopK", x, self.constant([1]), axis=axis) if is_input else self.add("TopK", x, axis=axis, k=1)
         self.nodes[-1].output.append(f"{name}/index")
         return name
 
     def like(self, *inputs: str, operator: str | None = None) -> str:
-        """Append a node with the attributes of the original, those that a call of its function gives included."""
+        """Append a node with the attributes of the original, including those that a call of its function gives."""
         name = self.add(operator or self.site.node.op_type, *inputs)
         self.nodes[-1].attribute.extend(self.site.node.attribute)
         return name
 
     def ranks(self, x: str, axes: Sequence[int], *, largest: bool) -> str:
-        """Append the ranks of a carrier: small floats, never NaN, that are largest at the extremum.
+        """Append the ranks of a carrier: small floats, never NaN, with the largest rank at the extremum.
 
-        NaN wins with operators that do not know it: an element that equals the extremum has rank 1, any other number 0,
-        and NaN 2. So it does not matter how a reduction treats NaN.
+        NaN has rank 2, an element that equals the extremum rank 1, any other number rank 0. So NaN wins even in
+        operators that cannot compare it, and it does not matter how a reduction treats NaN.
         """
         if self.carrier == "float64" and len(axes) == 1:
             # DirectML reduces no doubles.
@@ -112,9 +112,9 @@ class Fragment:
         return self.add("Add", unbeaten, self.cast(self.add("IsNaN", x), "float32"))
 
     def flipped(self, x: str) -> str:
-        """Append what converts uint64 to int64 in the same order."""
-        # A Cast keeps the 64 bits. A flip of the top one adds 2**63 to what is negative now and takes it from the rest.
-        # 2**63 is no int64, so the negative get 2**63 - 1 and 1; no sum leaves the range.
+        """Append nodes that convert uint64 to int64 in the same order."""
+        # A Cast keeps the 64 bits. Flipping the top bit adds 2**63 to what is negative now and subtracts it from the
+        # rest. int64 cannot hold 2**63, so negative values get 2**63 - 1 and then 1; no sum leaves the range.
         limits = np.iinfo(np.int64)
         bits = self.cast(x, "int64")
         upper = self.add("Less", bits, self.constant(0))
@@ -131,7 +131,7 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A way to compute the same with other operators."""
+    """A way to compute the same result with other operators."""
 
     title: str
     # The first opset that has the operators it needs.
@@ -178,7 +178,7 @@ def _flipped_integers(fragment: Fragment) -> None:
 @_rewrite("on ranks of its elements", 9, "EX101 EX102 EX106 EX107", _INDEX, CARRIERS)
 def _ranked_index(fragment: Fragment) -> None:
     axis, largest = fragment.axis, fragment.schema.family is Family.ARGMAX
-    # Whatever the operator looks for has the largest rank.
+    # The element that the operator looks for, largest or smallest, has the largest rank.
     fragment.like(fragment.ranks(fragment.carried(fragment.inputs[0]), [axis], largest=largest), operator="ArgMax")
 
 
@@ -188,10 +188,10 @@ _CHOSEN = {*CARRIERS, "int8", "uint8", "int32", "int64", "uint64"}
 
 @_rewrite("as the elements at an index", 11, "EX101 EX102 EX106 EX107 EX108", _REDUCTION, _CHOSEN | _CASTS.keys())
 def _indexed_element(fragment: Fragment) -> None:
-    # NaN is the extremum then, and zeros keep their sign. One axis after another, the last one first: of equal elements
-    # this gives the first in row-major order, as one reduction over all axes does. Integers go this way too: where the
-    # upper halves of int64 are equal, onnxruntime 1.21 to 1.31 compares them wrongly in ReduceMax and ReduceMin
-    # (EX108), but not in ArgMax.
+    # This makes NaN the extremum and keeps the sign of zeros. The axes are reduced one by one, the last axis first, so
+    # the first of equal elements in row-major order wins, as in one reduction over all axes. Integers take this path
+    # too: if the upper halves of int64 are equal, onnxruntime 1.21 to 1.31 compares them wrongly in ReduceMax and
+    # ReduceMin (EX108), but not in ArgMax.
     axes, largest = fragment.axes, fragment.schema.family is Family.LARGEST
     result = fragment.inputs[0]
     for axis in reversed(axes):
@@ -232,7 +232,7 @@ def _ranked_hardmax(fragment: Fragment) -> None:
 
 @_rewrite("as the places of an index", 11, "EX102 EX107", _HARDMAX, CARRIERS)
 def _indexed_hardmax(fragment: Fragment) -> None:
-    # For feature levels of DirectML that have ArgMax and no Hardmax, and runtimes whose Hardmax answers differently.
+    # For feature levels of DirectML that have ArgMax but no Hardmax, and runtimes whose Hardmax answers differently.
     (axis, *others), rank = fragment.axes, fragment.site.inputs[0].rank
     assert rank is not None
     x = fragment.carried(fragment.inputs[0])
@@ -251,7 +251,7 @@ def _indexed_hardmax(fragment: Fragment) -> None:
 @_rewrite("on floats that the target takes, zeros in order", 8, "EX101 EX102 EX106", _ELEMENTWISE, CARRIERS)
 def _signed_zeros(fragment: Fragment) -> None:
     # Runtimes return either of two zeros. So a zero with the sign of each operand is added to the largest: it changes
-    # no other number, and where the largest is zero, the sum is +0 if any operand is +0. Min is Max of the negated
+    # no other number, and if the largest is zero, the sum is +0 if any operand is +0. Min is Max of the negated
     # operands, negated.
     operands = [fragment.carried(name) for name in fragment.inputs]
     negated = fragment.schema.family is Family.MINIMUM
@@ -271,13 +271,13 @@ def _signed_zeros(fragment: Fragment) -> None:
 
 @_rewrite("as choices between two", 11, "EX107 EX108", _ELEMENTWISE, _CHOSEN)
 def _choices(fragment: Fragment) -> None:
-    # For runtimes that compare wrongly in Max and Min alone.
+    # For runtimes that compare wrongly only in Max and Min.
     result, *others = (fragment.carried(name) for name in fragment.inputs)
     largest = fragment.schema.family is Family.MAXIMUM
     for other in others:
         better, rest = fragment.add("Greater" if largest else "Less", other, result), result
         if fragment.element in CARRIERS:
-            # A NaN in the result stays, as no number is greater. Of zeros, which are equal, the sum has the right sign.
+            # A NaN in the result stays, as no number is greater. The sum of two (equal) zeros has the right sign.
             zero = fragment.constant(0, fragment.carrier)
             zeros = fragment.add("And", *(fragment.add("Equal", each, zero) for each in (result, other)))
             total = fragment.add("Add", *(each if largest else fragment.add("Neg", each) for each in (result, other)))
@@ -291,7 +291,7 @@ def _choices(fragment: Fragment) -> None:
 
 
 REWRITES = tuple(_rewrites)
-"""All rewrites; of those that fit a node the first is taken."""
+"""All rewrites; the first that fits a node is used."""
 
 
 def find(family: Family, element: str | None, code: str) -> Rewrite | None:

@@ -1,10 +1,10 @@
-"""What a model says of its values, completed by onnx's shape inference.
+"""What a model says about its values, completed by onnx's shape inference.
 
 Decides what third-party native code sees. Inference assumes that every value has a type and that every node keeps the
-promise of its operator's schema; where that is not so, several operators end the process. So inference gets a model
-without weights and without functions (the nodes of its function replace each call), in which every value that a node
-reads has a type and every node keeps its promise. It gets no other node; the kinds of their outputs are declared where
-the schema alone decides them.
+promise of its operator's schema; otherwise several operators end the process. So inference gets a model without weights
+and functions (each call is replaced by the function's nodes). In this model, every value that a node reads has a type
+and every node keeps its promise. All other nodes are left out; the kinds of their outputs are declared if the schema
+alone decides them.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from onnx.defs import OpSchema
 from extremum.graph import nodes, types
 from extremum.tensors import Dimension, differ
 
-# Nodes that keep the promise of their schema and still end the process in onnx's inference. Random values of attributes
-# found each of them. Each is wrong by the operator's document too, so no right model loses anything.
+# Nodes that keep the promise of their schema and still end or hang the process in onnx's inference, found with random
+# values of attributes. The operator's document forbids each of them too, so no valid model loses anything.
 
-# Letters with at most one ellipsis for each operand, and after the arrow.
+# Letters with at most one ellipsis, for each operand and after the arrow.
 _TERM = rb"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
 _EQUATION = re.compile(_TERM + rb"(," + _TERM + rb")*(->" + _TERM + rb")?")
 
 
 def attribute_of(node: onnx.NodeProto, name: str) -> onnx.AttributeProto:
-    """Return an attribute of a node, an empty one if the node does not state it."""
+    """Return an attribute of a node, or an empty attribute if the node does not state it."""
     return next((each for each in node.attribute if each.name == name), onnx.AttributeProto())
 
 
-# Whether a node of a version has to be kept from inference, by its operator.
+# Whether a node of some version must be hidden from inference, by its operator.
 _DEADLY: Mapping[str, Callable[[onnx.NodeProto, int], bool]] = {
-    # Looks without end for what comes after a sign it does not know.
+    # Loops forever at a character that it does not know.
     "Einsum": lambda node, _: not _EQUATION.fullmatch(attribute_of(node, "equation").s.replace(b" ", b"")),
-    # Counts dimensions from before the first.
+    # Starts at a dimension before the first.
     "GatherND": lambda node, _: attribute_of(node, "batch_dims").i < 0,
-    # Writes one size for each of num_outputs, however many outputs there are.
+    # Writes num_outputs sizes, even if the node has fewer outputs.
     "Split": lambda node, _: attribute_of(node, "num_outputs").i not in (0, len(node.output)),
-    # The first versions look at the third dimension of whatever they get, in onnx 1.19.
+    # In onnx 1.19, the first versions read the third dimension of an input of any rank.
     "RNN": lambda _, since: since == 1,
     "LSTM": lambda _, since: since == 1,
     "GRU": lambda _, since: since == 3,
@@ -55,21 +55,21 @@ _LARGEST_VERSION = 2**31 - 1
 
 
 class _Parameter:
-    """A formal input or output: its type variable, the kinds it may have, whether a node has to have it."""
+    """A formal input or output: its type variable, the kinds it may have, and whether it is required."""
 
     def __init__(self, formal: OpSchema.FormalParameter) -> None:
         self.type, self.kinds = formal.type_str, formal.types
         self.required = formal.option == OpSchema.FormalParameterOption.Single
-        # Each of a variadic parameter may have a type of its own.
+        # Each tensor of such a variadic parameter may have its own type.
         self.is_free = formal.option == OpSchema.FormalParameterOption.Variadic and not formal.is_homogeneous
 
 
 class Signature:
-    """The promise of one version of an operator: the number and kinds of inputs, the attributes, the outputs."""
+    """What one version of an operator promises: the number and kinds of inputs, the attributes, the outputs."""
 
     def __init__(self, schema: OpSchema) -> None:
         has_own = schema.has_type_and_shape_inference_function
-        # onnx's stubs know nothing of these two, nor of the number of a kind of attribute.
+        # onnx's stubs lack these two, and the number of an attribute's kind.
         attributes: Mapping[str, Any] = schema.attributes
         has_body = any(getattr(schema, name) for name in ("has_function", "has_context_dependent_function"))
         self.since = schema.since_version
@@ -105,7 +105,7 @@ class Signature:
         )
 
     def gives(self, node: onnx.NodeProto, kinds: Sequence[str | None]) -> list[str | None]:
-        """Return the kind of each output, as far as inputs and attributes decide it."""
+        """Return the kind of each output, as far as inputs and attributes determine it."""
         bound, _ = self._bind(kinds)
         found: list[str | None] = []
         for _, parameter in zip(node.output, chain(self.outputs, cycle(self.outputs[-1:])), strict=False):
@@ -129,25 +129,25 @@ def _stated_kind(node: onnx.NodeProto) -> str | None:
 
 @functools.cache
 def signature(domain: str, name: str, opset: int) -> Signature | None:
-    """Return the promise of an operator in the version in force, or None if onnx knows no such operator."""
+    """Return the promise of an operator in the version in force, or None if onnx has no such operator."""
     try:
         return Signature(onnx.defs.get_schema(name, opset, domain)) if 0 < opset <= _LARGEST_VERSION else None
     except onnx.defs.SchemaError:
         return None
 
 
-# onnx's shape inference follows the values that shapes are computed from. For each vector on that way it writes out one
-# dimension for each element, 140 bytes each, however long the vector is. So it may follow values only through nodes
-# that read scalars, short vectors (as shapes are) or tensors of other ranks: it gets the others as operators that it
-# does not know. It infers sizes for all nodes.
+# onnx's shape inference follows the values from which shapes are computed. For each vector on the way it writes one
+# dimension per element, 140 bytes each, even if the vector is long. So it may follow values only through nodes that
+# read scalars, short vectors (shapes are short) or tensors of other ranks: the operators of all other nodes get names
+# that it does not know. It infers sizes for all nodes.
 
-_SHORT = 1024  # elements of the longest vector whose values are followed: no shape has so many dimensions
-_ROUNDS = 8  # how often sizes lead to values, and these to sizes
+_SHORT = 1024  # elements of the longest vector whose values are followed; no shape has more dimensions
+_ROUNDS = 8  # the number of times that sizes lead to values, and values to sizes
 _HIDDEN = "hidden."
 
 
 def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
-    """Return the graph of a model with the types that can be inferred, those of its subgraphs included."""
+    """Return the graph of a model with the types that can be inferred, including those of its subgraphs."""
     opsets, found, before = nodes.opsets(model.opset_import), model, None
     named = {size.dim_param for size in _sizes(model.graph)}
     try:
@@ -166,7 +166,7 @@ def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
                 for node in graph.node:
                     node.op_type = node.op_type.removeprefix(_HIDDEN)
     except Exception:
-        # Whoever looks at the nodes says better what is wrong.
+        # The checks of the nodes give a better error.
         return model.graph
     return found.graph
 
@@ -178,15 +178,15 @@ def _sizes(graph: onnx.GraphProto) -> Iterator[onnx.TensorShapeProto.Dimension]:
 
 
 def _forget(graph: onnx.GraphProto, named: Container[str]) -> None:
-    """Take away the names that inference makes up for unknown sizes: it would keep to them."""
+    """Remove the names that inference makes up for unknown sizes: the next round would keep them."""
     for size in _sizes(graph):
         if size.dim_param and size.dim_param not in named:
             size.Clear()
 
 
 def _hide(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMapping[str, bool]) -> bool:
-    """Hide the operators of the nodes through which no values may be followed; return whether there was none."""
-    # Whether values may be followed through a node that reads a value, by its name.
+    """Hide the operators of nodes through which values must not be followed; return whether nothing is hidden."""
+    # By the name of a value, whether values may be followed through a node that reads it.
     short = ChainMap({}, outer)
     for value in (*graph.input, *graph.value_info, *graph.output):
         sizes = value.type.tensor_type.shape.dim
@@ -208,12 +208,12 @@ def _hide(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMappi
 
 
 def is_made_up(name: str) -> bool:
-    """Return whether a dimension has its name from onnx's inference and not from its model."""
+    """Return whether the name of a dimension comes from onnx's inference and not from its model."""
     return name.startswith("unk__")
 
 
 def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto) -> onnx.TypeProto | None:
-    """Return an inferred type with what a declaration adds to it, or None if that is nothing or contradicts it."""
+    """Return an inferred type extended by a declaration, or None if the latter adds nothing or contradicts it."""
     if inferred is None or inferred.WhichOneof("value") is None:
         return stated
     ours, theirs = types.declared_type(inferred).shape, types.declared_type(stated).shape
@@ -221,12 +221,12 @@ def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto)
         return None
     if ours is None:
         return stated
-    # Some exporters declare shapes that cannot be.
+    # Some exporters declare impossible shapes.
     if differ(ours, theirs):
         return None
 
     def content(size: Dimension) -> tuple[bool, ...]:
-        # A size says most, then a name from the model, then another name.
+        # A size is most precise, then a name from the model, then another name.
         return isinstance(size, int), size is not None, not is_made_up(str(size))
 
     sizes = [max(pair, key=content) for pair in zip(ours, theirs, strict=True)]
@@ -238,12 +238,12 @@ class Entry:
     """A node of the model, and its place in the input of inference."""
 
     node: onnx.NodeProto
-    position: int | None = None  # None if inference does not get it
-    graphs: list[tuple[str, Body]] = field(default_factory=list)  # those it holds, by attribute
+    position: int | None = None  # None if inference does not get the node
+    graphs: list[tuple[str, Body]] = field(default_factory=list)  # the graphs it holds, by attribute
     call: Body | None = None  # the nodes of the function it calls
 
     def subgraphs(self, around: onnx.GraphProto) -> Iterator[tuple[Body, onnx.GraphProto]]:
-        """Yield the graphs it holds, each with what inference gave of it in the graph around."""
+        """Yield the graphs that the node holds, each with its inferred form from the inferred graph around."""
         given = dict[str, onnx.GraphProto]()
         if self.graphs and self.position is not None:
             given.update(nodes.subgraphs(around.node[self.position]))
@@ -259,28 +259,28 @@ class Body:
     opsets: Mapping[str, int]  # the version of each domain that it imports
     graph: onnx.GraphProto  # in the input of inference
     kinds: MutableMapping[str, str | None] = field(default_factory=dict)  # of the values of ``graph``, by name
-    # What its values are called there: inputs and outputs of a function as by the caller, the rest with a prefix of the
-    # call; None: as in the model.
+    # The names of its values in the input of inference: inputs and outputs of a function have the caller's names,
+    # other values have a prefix of the call. None if all names are those of the model.
     names: dict[str, str] | None = None
     prefix: str = ""
-    attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)  # what the call gives the function
-    outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)  # those of ``graph``, by name
-    declared_types: dict[str, onnx.TypeProto] = field(default_factory=dict)  # by the model, of what nodes give
+    attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)  # that the call gives the function
+    outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)  # outputs of ``graph``, by name
+    declared_types: dict[str, onnx.TypeProto] = field(default_factory=dict)  # by the model, for outputs of nodes
     entries: list[Entry] = field(default_factory=list)
 
     def name_of(self, name: str) -> str:
-        """Return what a value is called in the input of inference."""
+        """Return the name of a value in the input of inference."""
         return name if self.names is None else self.names.setdefault(name, f"{self.prefix}{name}")
 
     def declare(self, name: str, declared: onnx.TypeProto | str | None) -> None:
-        """Declare the type of a value, or its kind, if it is known and nothing was before."""
+        """Declare the type of a value, or its kind, if it is known and was not declared before."""
         declared = types.type_proto(declared) if isinstance(declared, str) else declared and types.sound(declared)
         if declared is not None and self.kinds.get(name) is None:
             self.kinds[name] = types.kind(declared)
             (self.outputs.get(name) or self.graph.value_info.add(name=name)).type.CopyFrom(declared)
 
     def note_types(self, values: Iterable[onnx.ValueInfoProto]) -> None:
-        """Note what the model declares of values that nodes give, and declare their kinds."""
+        """Note the types that the model declares for outputs of nodes, and declare their kinds."""
         for value in values:
             self.declared_types[value.name] = value.type
             self.declare(self.name_of(value.name), types.kind(value.type))
@@ -321,7 +321,7 @@ class InferenceInput:
         of_family = (node for _, _, node in nodes.everywhere(model) if nodes.is_of_family(node))
         self._infers = any(nodes.key(node) not in self._functions for node in of_family)
         opsets = nodes.opsets(model.opset_import)
-        # The newest that is there; of other domains than the model's the newest of its functions.
+        # The model's version of each domain; else the newest of its functions; else, for ONNX, the newest.
         imported = (pair for each in model.functions for pair in nodes.opsets(each.opset_import).items())
         self._versions = {"": onnx.defs.onnx_opset_version(), **dict(sorted(imported)), **opsets}
         self.model = onnx.ModelProto(ir_version=onnx.IR_VERSION)
@@ -329,7 +329,7 @@ class InferenceInput:
             self.model.opset_import.add(domain=domain, version=min(max(version, 1), _LARGEST_VERSION))
         self.graph = Body("graph", opsets, self.model.graph)
         self._graph(self.graph, model.graph)
-        # Callers first, so that a function that only they call is met there.
+        # Callers first, so that a function that they call counts as called.
         self.uncalled = {
             nodes.key(each): self._call(each, onnx.NodeProto(), self.graph)
             for each in reversed(nodes.callees_first(model.functions))
@@ -339,7 +339,7 @@ class InferenceInput:
     def infer(self) -> onnx.GraphProto:
         """Return the graph with the types that onnx can infer."""
         graph = infer_types(self.model) if self._infers else self.model.graph
-        # Declared shapes come second, so that a wrong declaration misleads nobody.
+        # Declared shapes are added to inferred ones, so that a wrong declaration has no effect.
         return infer_types(self.model) if self.graph.declare_shapes(graph) and self._infers else graph
 
     def _graph(self, body: Body, source: onnx.GraphProto, passed: Sequence[str | None] = ()) -> list[str | None]:
@@ -448,7 +448,7 @@ class InferenceInput:
 
 
 def _graph_outputs(operator: str, graph_outputs: Mapping[str, list[str | None]]) -> list[str | None]:
-    """Return the kinds of the outputs of an operator that come out of its graphs."""
+    """Return the kinds of an operator's outputs that come from its graphs."""
     if operator == "If":
         one, other = graph_outputs.get("then_branch", []), graph_outputs.get("else_branch", [])
         return [first if first == second else None for first, second in zip(one, other, strict=False)]

@@ -1,8 +1,8 @@
 """A model, from a file, bytes or a ModelProto, and the files that belong to it.
 
-Decides which files are opened, what counts as an ONNX model, how large and deep it may be, that a model reads nothing
-outside its folder, and that a negative size is an unknown one: exporters write -1 for a dynamic dimension, and runtimes
-take it so. Decides too which large tensors leave the message.
+Decides which files are opened, what counts as an ONNX model, how large and deep it may be, and which large tensors
+leave the message. A model reads nothing outside its folder. A negative size means an unknown one: exporters write -1
+for a dynamic dimension, and runtimes accept it.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from extremum.tensors import ELEMENT_TYPES
 # Files that a user names. Only regular files are opened: a pipe keeps its reader waiting, and a device never ends.
 
 LARGEST_MESSAGE = 2**31 - 1
-"""The most bytes that a protobuf message can have."""
+"""The largest size of a protobuf message in bytes."""
 
 
 def open_file(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file for reading; anything else is a FileError, or the OSError of a missing file."""
-    # Checked again once it is open: in between another file may have taken the name.
+    # Checked again after opening: another file may have taken the name in between.
     _require_regular(path, Path(path).stat())
-    # A pipe that took the name in between would wait for a writer.
+    # Without O_NONBLOCK, a pipe that took the name in between would wait for a writer.
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115
     try:
         _require_regular(path, os.fstat(file.fileno()))
@@ -50,11 +50,11 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def read_message(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a file that holds a protobuf message; refuse one that is too large, unread."""
+    """Return the content of a file that holds a protobuf message; refuse a file that is too large, unread."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size <= LARGEST_MESSAGE:
-            # A file that has grown since is cut short, which is no message.
+            # A file that has grown since is cut short, and its content is not a valid message.
             return file.read(LARGEST_MESSAGE)
     reason = f"{str(Path(path))!r} is larger than a protobuf message can be"
     remedy = "keep large tensors in a file beside the model: onnx.save(model, path, save_as_external_data=True)"
@@ -62,7 +62,7 @@ def read_message(path: str | os.PathLike[str]) -> bytes:
 
 
 def require_no_folder(path: str | os.PathLike[str]) -> None:
-    """Refuse a folder in the place of a file; a path where nothing is passes."""
+    """Refuse a folder in place of a file; a path that does not exist passes."""
     if Path(path).is_dir():
         _require_regular(path, Path(path).stat())
 
@@ -75,16 +75,16 @@ def _require_regular(path: str | os.PathLike[str], status: os.stat_result) -> No
         raise FileError(f"{str(Path(path))!r} is {kind}", remedy=remedy)
 
 
-# What is wrong with a message whatever it means: a name that is no UTF-8 (protobuf gives it as bytes, which no reader
-# of a name expects), and graphs or types that stand too deep inside each other.
+# What makes any message invalid: a name that is not UTF-8 (protobuf gives it as bytes, which no reader of a name
+# expects), and graphs or types that are nested too deep.
 
 DEEPEST_GRAPH = 28
-"""Graphs inside each other: protobuf reads no more than a hundred messages, which are three for each."""
+"""The deepest nesting of graphs: protobuf reads at most a hundred nested messages, three per graph."""
 _DEEPEST_TYPE = 8
 
 
 def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
-    """Refuse names that are no UTF-8 and what is too deep for protobuf; return the sizes below zero."""
+    """Refuse names that are not UTF-8 and nesting too deep for protobuf; return the sizes below zero."""
     negative = []
     stack: list[tuple[Message, str, int, int]] = [(message, "", 0, 0)]
     while stack:
@@ -93,11 +93,11 @@ def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
             case onnx.AttributeProto():
                 graphs += 1
             case onnx.GraphProto() if graphs > DEEPEST_GRAPH:
-                raise ModelError(f"graphs of the model stand more than {DEEPEST_GRAPH} deep inside each other")
+                raise ModelError(f"graphs of the model are nested more than {DEEPEST_GRAPH} deep")
             case onnx.TypeProto():
                 types += 1
                 if types > _DEEPEST_TYPE + 1:
-                    raise ModelError(f"a type of the model is more than {_DEEPEST_TYPE} types inside each other")
+                    raise ModelError(f"a type of the model is nested more than {_DEEPEST_TYPE} deep")
             case onnx.TensorShapeProto.Dimension() if part.dim_value < 0:
                 negative.append(part)
         for name, is_repeated in _fields(part.DESCRIPTOR):
@@ -114,22 +114,22 @@ def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
 @functools.cache
 def _fields(message: Descriptor) -> list[tuple[str, bool]]:
     """Return the fields that hold text or messages: the name, and whether it is repeated."""
-    # A doc_string is for people: it may be written as they like, and nothing is looked up by it.
+    # A doc_string is for people: it may have any encoding, and nothing is looked up by it.
     kinds = (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE)
     return [(x.name, x.is_repeated) for x in message.fields if x.type in kinds and x.name != "doc_string"]
 
 
 # How large and how deep a model may be once each call of a function is replaced by its nodes. A function that calls
-# another twice doubles the nodes: 30 of them, in 2 KB, make a billion nodes, which onnx and onnxruntime write out.
+# another twice doubles the nodes: 30 of them, in 2 KB, make a billion nodes, which onnx and onnxruntime create.
 
 MOST_NODES = 2**18
-"""Nodes that come from calls of functions, all together."""
+"""The largest number of nodes that all calls of functions make."""
 DEEPEST = 64
-"""Graphs and functions inside each other."""
+"""The deepest nesting of graphs and functions."""
 
 
 def require_bounded(model: onnx.ModelProto) -> None:
-    """Refuse a model whose functions make too many nodes, stand too deep or call each other in a circle."""
+    """Refuse a model whose functions make too many nodes, nest too deep or call each other in a circle."""
     sizes: dict[nodes.Key, tuple[int, int]] = {}
     for function in nodes.callees_first(model.functions):
         sizes[nodes.key(function)] = _measure(function.node, sizes)
@@ -138,7 +138,7 @@ def require_bounded(model: onnx.ModelProto) -> None:
 
 
 def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[nodes.Key, tuple[int, int]]) -> tuple[int, int]:
-    """Return how many nodes there are and how deep they stand, calls included."""
+    """Return the number of nodes and the depth of their nesting, including calls."""
     own, called, deepest = 0, 0, 1
     stack = [(body, 1)]
     while stack:
@@ -151,7 +151,7 @@ def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[nodes.Key, tuple[int
             deepest = max(deepest, depth + inner_depth)
             stack.extend((graph.node, depth + 1) for _, graph in nodes.subgraphs(node))
     if deepest > DEEPEST:
-        reason = f"graphs and functions of the model stand more than {DEEPEST} deep inside each other"
+        reason = f"graphs and functions of the model are nested more than {DEEPEST} deep"
         raise ModelError(reason, remedy="inline some of the functions")
     if called > MOST_NODES:
         reason = f"the functions of the model make more than {MOST_NODES} nodes where they are called"
@@ -159,14 +159,14 @@ def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[nodes.Key, tuple[int
     return own + called, deepest
 
 
-# Tensors whose content is in other files. No path may leave the folder of the model: no absolute one, none with "..",
-# none through a link. A hostile model could return the content of such a file in its answers.
+# Tensors whose content is in other files. No path may leave the folder of the model: not as an absolute path, not with
+# "..", not through a link. A hostile model could return the content of such a file in its answers.
 
 _REMEDY = "keep the data files in the folder of the model"
 
 
 def external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    """Yield the tensors whose content is in other files, wherever they stand."""
+    """Yield all tensors of a model whose content is in other files."""
     for graph in nodes.graphs(model.graph):
         yield from filter(is_external, (*graph.initializer, *sparse_tensors(graph.sparse_initializer)))
     attributes = [each for _, _, node in nodes.everywhere(model) for each in node.attribute]
@@ -175,12 +175,12 @@ def external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 
 
 def require_inside(model: onnx.ModelProto, folder: str | os.PathLike[str]) -> bool:
-    """Refuse content that is outside a folder or in no regular file; return whether any is in other files."""
+    """Refuse content outside a folder or not in a regular file; return whether any content is in other files."""
     tensors = list(external(model))
     for tensor in tensors:
         path = _path(tensor, Path(folder))
         try:
-            # onnxruntime 1.21 opens a pipe or a device, and waits for ever. Whoever reads a missing file says so.
+            # onnxruntime 1.21 opens a pipe or a device, and waits forever. A later read reports a missing file.
             with contextlib.suppress(FileNotFoundError):
                 if folder:
                     open_file(path).close()
@@ -190,7 +190,7 @@ def require_inside(model: onnx.ModelProto, folder: str | os.PathLike[str]) -> bo
 
 
 def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float = math.inf) -> None:
-    """Read the content of tensors that have it in other files; of larger ones check that it is there."""
+    """Read the content of tensors from other files; if it is larger than `at_most`, only check that it is there."""
     for tensor in external(model):
         if folder is None:
             reason = f"the content of tensor {tensor.name!r} is in another file, and the model came without a folder"
@@ -236,11 +236,11 @@ def _number(tensor: onnx.TensorProto, name: str) -> int | None:
 
 
 def _path(tensor: onnx.TensorProto, folder: Path) -> Path:
-    """Return the file of a tensor, which is in the folder whatever links there are."""
+    """Return the file of a tensor; refuse one outside the folder, even through links."""
     location = _entry(tensor, "location")
     spellings = (PurePosixPath(location), PureWindowsPath(location))
     if location and not any(each.is_absolute() or each.drive or ".." in each.parts for each in spellings):
-        # A circle of links, or a name that no file can have.
+        # A circle of links, or an impossible file name.
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             path = (folder / location).resolve()
             if path.is_relative_to(folder.resolve()):
@@ -265,7 +265,7 @@ Source = onnx.ModelProto | bytes | str | os.PathLike[str]
 
 
 def load(model: Source) -> onnx.ModelProto:
-    """Return a model without negative sizes, the weights in other files unread; a ModelProto with such is copied."""
+    """Return a model without negative sizes (a ModelProto that has any is copied); read no weights in other files."""
     if isinstance(model, onnx.ModelProto):
         proto, source = model, "the ModelProto holds"
     else:
@@ -275,7 +275,7 @@ def load(model: Source) -> onnx.ModelProto:
             proto = onnx.ModelProto.FromString(model if isinstance(model, bytes) else read_message(model))
     if not proto.HasField("graph"):
         raise ModelError(f"{source} no ONNX model", remedy="give a file written by onnx.save, complete and unchanged")
-    # The depth first: whoever else walks a graph goes in as deep as it is.
+    # Check the depth first: all other code recurses as deep as the graphs are nested.
     negative = require_readable(proto)
     require_bounded(proto)
     if negative and proto is model:
@@ -287,7 +287,7 @@ def load(model: Source) -> onnx.ModelProto:
 
 
 def with_dense(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a model with dense initializers in the place of sparse ones; the model itself if it has none."""
+    """Return a model with dense initializers in place of sparse ones; the model itself if it has none."""
     if not any(graph.sparse_initializer for graph in nodes.graphs(model.graph)):
         return model
     copy = deepcopy(model)
@@ -298,18 +298,18 @@ def with_dense(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 LARGE = 4096
-"""In bytes; inference reads smaller tensors, and so does onnxruntime before it gets the others."""
+"""In bytes. Inference reads smaller tensors, and onnxruntime reads them before it gets the large ones."""
 _ITEMSIZES = {each.onnx_number: each.itemsize for each in ELEMENT_TYPES}
 
 
 class Model:
-    """A model with its weights, which are held once."""
+    """A model with its weights, which are in memory only once."""
 
     def __init__(self, model: Source) -> None:
         self.proto = load(model)
-        self.weights: dict[str, bytes] = {}  # the large ones that are no longer in ``proto``, by name
-        self.folder: str | None = None  # that of its other files, if it has any
-        # What the caller holds anyway costs nothing to keep.
+        self.weights: dict[str, bytes] = {}  # the large weights that are no longer in ``proto``, by name
+        self.folder: str | None = None  # the folder of its other files, if it has any
+        # The caller holds it anyway, so keeping it costs nothing.
         self._given = self.proto if isinstance(model, onnx.ModelProto) else None
         if any(True for _ in external(self.proto)):
             folder = None if isinstance(model, onnx.ModelProto | bytes) else Path(model).absolute().parent
@@ -318,11 +318,11 @@ class Model:
 
     def split_weights(self) -> None:
         """Take large weights out of the message, so that no serialisation copies them and a runtime gets them as is."""
-        # Before anybody walks the model, who would hold on to what is in it now.
+        # Must come before any walk of the model, which would keep references to its present content.
         if self.folder is not None:
             return
         model = self.proto
-        # onnxruntime takes no tensor that it drops, and a function may not read what a call gives it.
+        # onnxruntime refuses a tensor that it drops as unused, and a function may not read the inputs of a call.
         functions = {nodes.key(function) for function in model.functions}
         read = {name for node in model.graph.node if nodes.key(node) not in functions for name in node.input}
         names = Counter(each.name for each in model.graph.initializer)
@@ -342,7 +342,7 @@ class Model:
 
     @functools.cached_property
     def whole(self) -> onnx.ModelProto:
-        """The model with its weights in it; the one that was given, if one was."""
+        """The model with its weights in it; the ModelProto that was given, if any."""
         if self._given is not None:
             return self._given
         if self.folder is None and not self.weights:
@@ -357,7 +357,7 @@ class Model:
 
 
 def _large_content(tensor: onnx.TensorProto) -> bytes | None:
-    """Return the content of a large tensor, if it has as many bytes as its shape says."""
+    """Return the content of a large tensor, if its length matches the shape."""
     if is_external(tensor) or not tensor.HasField("raw_data") or min(tensor.dims, default=1) < 0:
         return None
     size = math.prod(tensor.dims) * _ITEMSIZES.get(tensor.data_type, 0)

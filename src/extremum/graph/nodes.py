@@ -1,8 +1,8 @@
 """Nodes and functions of a model: place, attributes, subgraphs, operands, and what a node says about its output.
 
-Decides how a place is written (``graph.node[2].then_branch.node[0] 'argmax_0'``) and is the boundary at which an error
-learns of the values that were given. Decides too when the values in a list of integers are known before the model
-runs: a Constant gives them, or an initializer that is no input.
+Decides how a place is written (``graph.node[2].then_branch.node[0] 'argmax_0'``) and adds the given values to errors.
+Also decides when the values in a list of integers are known before the model runs: a Constant gives them, or an
+initializer that is not an input.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Importer = onnx.ModelProto | onnx.FunctionProto
 
 
 def canonical(domain: str) -> str:
-    """Return the domain as it is looked up: ONNX's own has two spellings."""
+    """Return the domain as look-ups spell it: ONNX's own domain has two spellings."""
     return spec.ONNX if domain == "ai.onnx" else domain
 
 
@@ -36,7 +36,7 @@ def opsets(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
 
 
 def path(prefix: str, index: int, graph: str = "") -> str:
-    """Return the path of a node, or of a graph that it holds; nobody else spells one."""
+    """Return the path of a node, or of a graph that it holds; only this function makes paths."""
     return f"{prefix}.node[{index}].{graph}" if graph else f"{prefix}.node[{index}]"
 
 
@@ -54,24 +54,24 @@ def with_paths(body: Iterable[onnx.NodeProto], prefix: str) -> Iterator[tuple[st
 
 
 def bodies(model: onnx.ModelProto) -> Iterator[tuple[Importer, str, onnx.GraphProto | onnx.FunctionProto]]:
-    """Yield the graph and the functions of a model, each after its path and who imports the versions of operators."""
+    """Yield the graph and the functions of a model, each with the importer of its operators and its path."""
     yield model, "graph", model.graph
     yield from ((function, f"functions[{index}]", function) for index, function in enumerate(model.functions))
 
 
 def everywhere(model: onnx.ModelProto) -> Iterator[tuple[Importer, str, onnx.NodeProto]]:
-    """Yield every node of a model after its path and who imports the version of its operator."""
+    """Yield every node of a model, with the importer of its operator and its path."""
     for importer, prefix, body in bodies(model):
         yield from ((importer, place, node) for place, node in with_paths(body.node, prefix))
 
 
 def version(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersion | None:
-    """Return the schema in force for a node, or None if its operator is none of this package's."""
+    """Return the schema in force for a node, or None if its operator is not in this package."""
     return spec.find(spec.ONNX, node.op_type, versions[spec.ONNX]) if is_of_family(node) else None
 
 
 def is_of_family(node: onnx.NodeProto) -> bool:
-    """Return whether a node is of one of this package's operators, in whatever version."""
+    """Return whether the operator of a node is in this package, in any version."""
     return canonical(node.domain) == spec.ONNX and (spec.ONNX, node.op_type) in spec.OPERATORS
 
 
@@ -79,18 +79,18 @@ def value(attribute: onnx.AttributeProto) -> Any:
     """Return an attribute's value as onnx.reference passes it on: text as str, tensors as arrays."""
     raw = onnx.helper.get_attribute_value(attribute)
     if isinstance(raw, bytes):
-        # Only text that is UTF-8 is a value of an operator; a message shows any other.
+        # No operator takes text that is not UTF-8; only messages show it.
         return raw.decode(errors="backslashreplace")
     return array(raw) if isinstance(raw, onnx.TensorProto) else raw
 
 
 def attributes_of(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes a node states, those that refer to an attribute of its function included."""
-    # A reference to an attribute that the call of the function leaves out is no statement: the default holds.
+    """Return the attributes a node states, including those that refer to an attribute of its function."""
+    # If a node refers to an attribute that the call of the function omits, the default applies.
     values: dict[str, Any] = {}
     for attribute in node.attribute:
         if not attribute.ref_attr_name:
-            # No operator of the package takes a tensor or a graph, and no message shows one.
+            # No operator of this package has a tensor or a graph as attribute, and no message shows one.
             kind = onnx.AttributeProto.AttributeType.Name(attribute.type).lower()
             is_plain = kind.removesuffix("s") in ("int", "float", "string")
             values[attribute.name] = value(attribute) if is_plain else f"<{kind}>"
@@ -100,7 +100,7 @@ def attributes_of(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[
 
 
 def resolve_references(node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]) -> onnx.NodeProto:
-    """Return a node with the attributes of the call in the place of references to them."""
+    """Return a node with the attributes of the call in place of references to them."""
     if not any(attribute.ref_attr_name for attribute in node.attribute):
         return node
     copy = deepcopy(node)
@@ -142,13 +142,13 @@ def resolve(
 
 
 def describe(attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]) -> str:
-    """Return the inputs and attributes of a node as an error says them."""
+    """Return the inputs and attributes of a node as an error shows them."""
     inputs = [f"{name}: {tensor}" for name, tensor in zip(names, types, strict=True)]
     return ", ".join(inputs + [f"{name}={value}" for name, value in attributes.items()])
 
 
 def operand_names(node: onnx.NodeProto, schema: OperatorVersion | None) -> list[str]:
-    """Return the names of a node's inputs, without those at the end that may be left out and are."""
+    """Return the names of a node's inputs, without omitted optional inputs at the end."""
     found = list(node.input)
     while schema is not None and schema.input.maximum < len(found) <= schema.most_inputs and not found[-1]:
         found.pop()
@@ -177,13 +177,13 @@ Key = tuple[str, str, str]
 
 
 def key(called: onnx.NodeProto | onnx.FunctionProto) -> Key:
-    """Return by what name a function is called, or which a node calls."""
+    """Return the key of a function, or of the function that a node calls."""
     name = called.op_type if isinstance(called, onnx.NodeProto) else called.name
     return canonical(called.domain), name, called.overload
 
 
 def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelProto:
-    """Return a model of one node on tensors of rank 2, from which a runtime tells whether it supports the operator."""
+    """Return a model of one node on tensors of rank 2, for asking a runtime whether it supports the operator."""
     number = element_of(element).onnx_number
     names = ["a", "b"] if schema.family in (Family.MAXIMUM, Family.MINIMUM) else ["a"]
     required = [each for each in schema.attributes if each.required]
@@ -195,13 +195,13 @@ def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelPro
     inputs = [onnx.helper.make_tensor_value_info(name, number, ("m", "n")) for name in names]
     results = [onnx.helper.make_empty_tensor_value_info(name) for name in outputs]
     graph = onnx.helper.make_graph([node], "question", inputs, results, lists)
-    # A fixed version of the format: onnx itself knows one only for published opsets.
+    # The format version is fixed: onnx itself has one only for published opsets.
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8)
 
 
 def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.FunctionProto]:
     """Return the functions so that each comes after those it calls."""
-    # ONNX lets them stand in any order; the reference evaluator lets a function call only those before it.
+    # ONNX allows any order; the reference evaluator lets a function call only those before it.
     named = {key(each): each for each in functions}
     calls = {name: {key(node) for _, node in with_paths(each.node, "")} & named.keys() for name, each in named.items()}
     try:

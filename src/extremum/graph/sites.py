@@ -1,8 +1,8 @@
-"""The nodes of a model, each with what is known around it.
+"""The nodes of a model, each with what is known at its place.
 
 Decides the order of the walk (the graph, subgraphs before the node that holds them, then the model-local functions) and
-what is known of a tensor at each node. Whether a node is right is asked by :mod:`extremum.backend`, which stops at the
-first that is not, and by :mod:`extremum.check`, which goes on.
+what is known of a tensor at each node. :mod:`extremum.backend` checks the nodes and stops at the first invalid one;
+:mod:`extremum.check` checks all.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from extremum.validate import UNKNOWN, Attributes, Value, attribute_value, input
 
 @dataclass(frozen=True)
 class Site:
-    """A node where it stands."""
+    """A node at its place in the model."""
 
     node: onnx.NodeProto
     path: str  # without its name: ``graph.node[2].then_branch.node[0]``
     opsets: Mapping[str, int]  # the version of each domain that is imported there
-    types: Mapping[str, TensorType]  # what is known of the tensors there, the node's outputs among them
-    declared_types: Mapping[str, TensorType]  # what the model declares of tensors that nodes give
+    types: Mapping[str, TensorType]  # what is known of the tensors there, including the node's outputs
+    declared_types: Mapping[str, TensorType]  # what the model declares for outputs of nodes
     is_call: bool = False  # whether it calls a function of the model
-    results: frozenset[str] = frozenset()  # the tensors that nodes in the same graph or function, or around it, give
+    results: frozenset[str] = frozenset()  # outputs of nodes in the same graph or function, or around it
 
     @property
     def place(self) -> str:
@@ -43,14 +43,14 @@ class Site:
 
     @property
     def where(self) -> str:
-        """The place and the version that is imported there, as an error says it."""
+        """The place and the version that is imported there, as an error shows them."""
         opset = self.opsets.get(nodes.canonical(self.node.domain))
         return f"{self.place}, opset {opset}" if opset else self.place
 
-    # Each is computed once, when the walk has reached the node: the types of its inputs are known then.
+    # Each is computed once, after the walk has reached the node: only then are the types of its inputs known.
     @functools.cached_property
     def schema(self) -> OperatorVersion | None:
-        """The version in force, or None if the operator is none of this package's or its domain is not imported."""
+        """The version in force, or None if the operator is not in this package or its domain is not imported."""
         if self.is_call or nodes.canonical(self.node.domain) not in self.opsets:
             return None
         return nodes.version(self.node, self.opsets)
@@ -63,41 +63,41 @@ class Site:
 
     @functools.cached_property
     def attributes(self) -> dict[str, Any]:
-        """The attributes that the node states itself, rather than leaving them to the call of its function."""
+        """The attributes that the node states itself, without those that the call of its function gives."""
         return nodes.attributes_of(self.node, {})
 
     @functools.cached_property
     def names(self) -> list[str]:
-        """The names of the inputs, without those at the end that may be left out and are."""
+        """The names of the inputs, without omitted optional inputs at the end."""
         return nodes.operand_names(self.node, self.schema)
 
     @functools.cached_property
     def inputs(self) -> list[TensorType]:
         """What is known of each input."""
         known = [self.types.get(name, TensorType()) for name in self.names]
-        # Where the values of some attributes come with the call of the function, shapes cannot be checked.
+        # If the call of the function gives some attributes, shapes cannot be checked.
         is_whole = len(self.attributes) == len(self.node.attribute)
         return known if is_whole else [TensorType(tensor.element) for tensor in known]
 
     @functools.cached_property
     def operands(self) -> list[TensorType]:
-        """What is known of the inputs that hold elements, those that stand for an attribute left out."""
+        """What is known of the inputs that hold elements, without those that stand for an attribute."""
         return self.inputs if self.schema is None else self.inputs[: self.schema.input.maximum]
 
     @property
     def attribute_values(self) -> dict[str, Any]:
-        """The attributes that the node states itself; UNKNOWN for one without a default that a call passes."""
+        """The attributes that the node states itself; UNKNOWN for a required attribute that a call passes."""
         referring = (self.version.attribute(each.name) for each in self.node.attribute if each.ref_attr_name)
         return {each.name: UNKNOWN for each in referring if each and each.required} | self.attributes
 
     @functools.cached_property
     def values(self) -> dict[str, Any]:
-        """The attributes that the node states itself, and those that come as inputs."""
+        """The attributes that the node states itself, and those that are inputs."""
         return {**self.attribute_values, **input_values(self.version, self.inputs)}
 
     @functools.cached_property
     def accepted(self) -> Attributes:
-        """The value of every attribute of the version; its default if the node states none that the version takes."""
+        """The value of every attribute of the version; its default if the node states no valid value."""
         accepted: dict[str, Value] = {}
         for each in self.version.attributes:
             accepted[each.name] = UNKNOWN if each.required else each.default
@@ -112,11 +112,11 @@ class Site:
 
     @property
     def given(self) -> str:
-        """What the node states, as an error says it."""
+        """What the node states, as an error shows it."""
         return nodes.describe(self.attributes, self.names, self.inputs)
 
     def outputs(self) -> tuple[TensorType, ...]:
-        """Return what follows of the outputs of a node of this package's."""
+        """Return what is known of the outputs, for a node of one of this package's operators."""
         outputs = nodes.resolve(self.version, self.attribute_values, self.names, self.inputs)[1]
         output_count(self.version, len(self.node.output))
         return outputs
@@ -125,8 +125,8 @@ class Site:
 def sites(model: onnx.ModelProto, *, inlined: bool = False) -> Iterator[Site]:
     """Yield the nodes of the graph, of its subgraphs and of the model-local functions.
 
-    The types in a function are those of its calls; its nodes come once for each different set of them. If ``inlined``
-    they come at each call, in the order in which they run, with the attributes and the names of values there.
+    The types in a function are those of its calls; its nodes appear once for each different set of them. If
+    ``inlined``, they appear at each call, in execution order, with the attributes and value names of that call.
     """
     source = InferenceInput(model)
     graph = source.infer()
@@ -141,7 +141,7 @@ def sites(model: onnx.ModelProto, *, inlined: bool = False) -> Iterator[Site]:
 
 Types = MutableMapping[str, TensorType]
 _Calls = dict[nodes.Key, dict[tuple[TensorType, ...], tuple[Body, onnx.GraphProto, Types]]]
-"""For each function and each set of types of its inputs the nodes of one such call, in what inference gave."""
+"""For each function and each set of input types, the nodes of one such call in the inferred graph."""
 
 
 def _walk(
@@ -152,9 +152,9 @@ def _walk(
     calls: _Calls | None = None,
     results: frozenset[str] = frozenset(),
 ) -> Iterator[Site]:
-    """Yield the nodes of a body: ``inferred`` goes by the names of inference, ``known`` by those of the model.
+    """Yield the nodes of a body: ``inferred`` has the names of inference, ``known`` those of the model.
 
-    Notes the calls of functions; without ``calls`` the nodes of a function come in the place of the call.
+    Adds the calls of functions to ``calls``; without it, the nodes of a function replace the call.
     """
     name_of = body.name_of if calls is None else str
     declared = {name_of(name): types.declared_type(each) for name, each in body.declared_types.items()}
@@ -177,7 +177,7 @@ def _walk(
         if (values := nodes.constant_integers(node)) is not None and len(node.output) == 1:
             known[node.output[0]] = TensorType("int64", (len(values),), values)
         if site.schema is not None:
-            # Whoever asked for the node knows what is wrong; what the model declares stands.
+            # The caller reports what is wrong with the node; the types that the model declares stay.
             with contextlib.suppress(ExtremumError):
                 known.update((name, each) for name, each in zip(node.output, site.outputs(), strict=True) if name)
 
@@ -189,8 +189,8 @@ def _by_model_names(body: Body, inferred: Mapping[str, TensorType]) -> dict[str,
 
 
 def require_harmless(sites: Iterable[Site]) -> None:
-    """Refuse a Split that states another number of outputs than it has: it ends the process in onnxruntime."""
-    # A trial of every version of every operator, with right and wrong nodes, found no other.
+    """Refuse a Split whose num_outputs is not its number of outputs: it ends the process in onnxruntime."""
+    # A test of every version of every operator, with valid and invalid nodes, found no other such case.
     for site in sites:
         node, stated, count = site.node, attribute_of(site.node, "num_outputs").i, len(site.node.output)
         is_split = not site.is_call and nodes.canonical(node.domain) == ONNX and node.op_type == "Split"

@@ -1,8 +1,8 @@
-"""Types and tensors that stand in a model: what is declared, and what onnx's own code may see of it.
+"""Types and tensors in a model: what is declared, and which of it onnx's own code may see.
 
-Decides which type declarations are sound, which tensors are small enough for shape inference, and the name of an
-input's dimension that has none: that of the input and the axis, such as ``X.0``. The types of other values are
-:mod:`extremum.graph.sites`'s.
+Decides which type declarations are sound, and which tensors are small enough for shape inference. Names each unnamed
+dimension of an input after the input and the axis, such as ``X.0``. :mod:`extremum.graph.sites` finds the types of
+other values.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from extremum.tensors import Dimension, TensorType, require_memory
 _OUTER = {f"{name}_type": name for name in ("tensor", "sparse_tensor", "optional", "map")} | {"sequence_type": "seq"}
 _NAMES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items() if number}
 _NUMBERS = {name: number for number, name in _NAMES.items()}
-_DEEPEST = 4  # deeper ones are no types of any operator
+_DEEPEST = 4  # no operator has deeper types
 _LARGEST_RANK = 64
-_LARGEST_SIZE = 2**31 - 1  # onnx goes through some sizes in loops, and multiplies them without looking
-_LONGEST_LIST = 4096  # of axes, sizes or indices; onnx's data propagation makes one value of each element
+_LARGEST_SIZE = 2**31 - 1  # onnx loops over some sizes, and multiplies them without a check
+_LONGEST_LIST = 4096  # of axes, sizes or indices; onnx's data propagation makes one value per element
 _MOST_ELEMENTS = 256  # inference reads small constants (a shape, an axis) and needs no others
 _LISTS = (onnx.TensorProto.INT32, onnx.TensorProto.INT64)
 
 
 def tensor_kind(number: int) -> str | None:
-    """Return the kind of a tensor with the element type of a number, or None if there is no such element type."""
+    """Return the kind of a tensor of the element type with this number, or None if no type has it."""
     return f"tensor({_NAMES[number]})" if number in _NAMES else None
 
 
@@ -67,12 +67,12 @@ def type_proto(text: str) -> onnx.TypeProto:
 
 
 def tensor_type(number: int, sizes: Iterable[Dimension]) -> onnx.TypeProto:
-    """Return the declaration of a tensor of an element type, by its number, and of sizes."""
+    """Return the declaration of a tensor with these sizes, of the element type with this number."""
     return onnx.helper.make_tensor_type_proto(number if tensor_kind(number) else 0, list(sizes))
 
 
 def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
-    """Return a declaration without sizes that no tensor has, or None if no value has its kind."""
+    """Return a declaration without its impossible sizes, or None if no value has its kind."""
     text, number = kind(value), value.tensor_type.elem_type
     rank = len(value.tensor_type.shape.dim)
     if text is None or not value.HasField("tensor_type") or rank > _LARGEST_RANK:
@@ -91,7 +91,7 @@ def is_external(tensor: onnx.TensorProto) -> bool:
 
 
 def is_small(tensor: onnx.TensorProto) -> bool:
-    """Return whether a tensor is small and holds as many elements as its shape says."""
+    """Return whether a tensor is small and its number of elements matches its shape."""
     with contextlib.suppress(ModelError):
         return math.prod(tensor.dims) <= _MOST_ELEMENTS and array(tensor) is not None
     return False
@@ -106,18 +106,18 @@ def array(tensor: onnx.TensorProto) -> NDArray[Any]:
     try:
         return onnx.numpy_helper.to_array(tensor)
     except Exception as error:
-        # Whatever NumPy, ml_dtypes and onnx raise where the bytes do not fit.
+        # NumPy, ml_dtypes and onnx raise various errors if the bytes do not fit.
         raise wrong_tensor(tensor.name, first_line(error)) from None
 
 
 def list_of_integers(tensor: onnx.TensorProto) -> tuple[int, ...] | None:
-    """Return what is in a small list of int64, or None for any other tensor."""
+    """Return the elements of a small list of int64, or None for any other tensor."""
     is_list = tensor.data_type == onnx.TensorProto.INT64 and len(tensor.dims) == 1 and is_small(tensor)
     return tuple(array(tensor).tolist()) if is_list else None
 
 
 def attribute_tensors(attribute: onnx.AttributeProto) -> Iterator[onnx.TensorProto]:
-    """Yield the tensors that an attribute holds, those of sparse ones included."""
+    """Yield the tensors that an attribute holds, including those of sparse tensors."""
     if attribute.HasField("t"):
         yield attribute.t
     yield from attribute.tensors
@@ -134,7 +134,7 @@ def sparse_tensors(tensors: Iterable[onnx.SparseTensorProto]) -> Iterator[onnx.T
 
 
 def dense(sparse: onnx.SparseTensorProto) -> onnx.TensorProto:
-    """Return a sparse tensor with all its elements."""
+    """Return a sparse tensor as a dense one."""
     name = sparse.values.name
     values, indices, sizes = array(sparse.values), array(sparse.indices), tuple(sparse.dims)
     if any(size < 0 for size in sizes):
@@ -159,7 +159,7 @@ def wrong_tensor(name: str, given: str) -> ModelError:
 
 def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
     """Return a copy of a model in which large initializers, and those that are not loaded, are inputs of their type."""
-    # Checking and shape inference serialise the model, which protobuf does up to 2 GB only; and they need no weights.
+    # The checker and shape inference serialise the model, which protobuf limits to 2 GB, and they need no weights.
     copy = onnx.ModelProto()
     copy_fields(model, copy, but="graph")
     copy_fields(model.graph, copy.graph, but="initializer")
@@ -173,7 +173,7 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def copy_fields(source: Any, target: Any, *, but: str) -> None:
-    """Copy all fields of a protobuf message but one, and but remarks that are no UTF-8, which nobody can set."""
+    """Copy all fields of a protobuf message except `but` and texts that are not UTF-8, which cannot be set."""
     for field, content in source.ListFields():
         if field.name == but or (field.type == field.TYPE_STRING and isinstance(content, bytes)):
             continue
@@ -186,7 +186,7 @@ def copy_fields(source: Any, target: Any, *, but: str) -> None:
 
 
 def types_in(graph: onnx.GraphProto) -> dict[str, TensorType]:
-    """Return what a graph says of its tensors, by name."""
+    """Return what a graph says about its tensors, by name."""
     types = {each.name: declared_type(each.type) for each in (*graph.value_info, *graph.output)}
     for tensor in graph.initializer:
         types[tensor.name] = TensorType(_element(tensor.data_type), tuple(tensor.dims), list_of_integers(tensor))
@@ -195,7 +195,7 @@ def types_in(graph: onnx.GraphProto) -> dict[str, TensorType]:
 
 
 def declared_type(value: onnx.TypeProto) -> TensorType:
-    """Return what a declaration says of a tensor; nothing for what is no tensor."""
+    """Return what a declaration says about a tensor; an unknown type for any other value."""
     tensor = value.tensor_type
     shape = None
     if tensor.HasField("shape"):
@@ -205,7 +205,7 @@ def declared_type(value: onnx.TypeProto) -> TensorType:
 
 
 def one_line(values: Sequence[onnx.ValueInfoProto]) -> str:
-    """Return the names and types of the inputs or outputs of a graph on one line, the first few of many."""
+    """Return the names and types of the inputs or outputs of a graph on one line, at most the first four."""
     words = [f"{printable(each.name)}: {declared_type(each.type)}" for each in values[:4]]
     return ", ".join(words + (["..."] if values[4:] else []))
 
@@ -222,7 +222,7 @@ class DeclaredInput:
     """One input as the model declares it."""
 
     name: str
-    dtype: np.dtype[Any] | None  # None for no element type, or no tensor (but a sequence, a map, an optional)
+    dtype: np.dtype[Any] | None  # None without an element type, or for a sequence, a map or an optional
     shape: tuple[int | str, ...] | None  # with the names of open dimensions; None if the rank is open
     optional: bool  # whether the model has a default for it
 
@@ -245,7 +245,7 @@ def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
 
 
 def name_dimensions(graph: onnx.GraphProto) -> None:
-    """Write their names into the dimensions of a graph's inputs that have neither a size nor a name."""
+    """Name the dimensions of a graph's inputs that have neither a size nor a name."""
     for value in graph.input:
         for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
             if not dimension.HasField("dim_value") and not dimension.dim_param:
@@ -253,7 +253,7 @@ def name_dimensions(graph: onnx.GraphProto) -> None:
 
 
 def require_array(sizes: Sequence[int], dtype: np.dtype[Any], name: str) -> None:
-    """Refuse to draw an input that memory cannot hold, or of sizes that NumPy has no array for, as a negative one."""
+    """Refuse to draw an input that memory cannot hold, or whose sizes NumPy does not take, such as -1."""
     require_memory(sizes, dtype, f"input {name!r}")
     try:
         # Takes no memory.

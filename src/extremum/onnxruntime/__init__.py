@@ -3,8 +3,8 @@
 Nodes are converted to the operators of ``ai.extremum`` in the graph, subgraphs and functions. Some attributes carry the
 meaning of a version: ``to_last`` for the 2-D view of Hardmax before 13, ``broadcast`` for Max and Min before 8,
 ``identity`` for ReduceMax and ReduceMin 12. All other attributes keep their names, so that a node of a function can
-refer to the function's. ``library_path`` and ``convert`` need no onnxruntime; ``InferenceSession`` is imported on first
-access.
+refer to the function's attributes. ``library_path`` and ``convert`` need no onnxruntime; ``InferenceSession`` is
+imported on first access.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from extremum import _native
 from extremum.errors import ArgumentError, SpecError, required_by, within
 from extremum.tensors import TensorType, element_of
 
-# This extra brings onnx too.
+# The extra installs onnx too.
 with required_by("extremum.onnxruntime", beside="onnxruntime"):
     import onnx
     import onnx.inliner
@@ -94,7 +94,7 @@ def library_path() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One converted node: its place, the version it was, and the operator it is.
+    """One converted node: its place, its version before, and its operator now.
 
     >>> from extremum.onnxruntime import Change
     >>> print(Change("graph.node[2] 'argmax_0'", before="ArgMax-13", after="ArgReduce"))
@@ -113,7 +113,7 @@ class Change:
 class Conversion:
     """A converted model, and its changes in the order of the nodes: the graph with its subgraphs, then the functions.
 
-    The model is an onnx.ModelProto, the loaded or given one itself if nothing changed.
+    The model is an onnx.ModelProto. If nothing changed, it is the given or loaded model itself.
 
     >>> import onnx
     >>> from extremum.onnxruntime import convert
@@ -151,7 +151,7 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Whic
     Raises
     ------
     ModelError
-        If it is no ONNX model.
+        If it is not an ONNX model.
     SpecError, AxisError, ElementTypeError
         If a node breaks the promise of its operator's version, as far as the model alone shows it; or if a node of
         ``ai.extremum`` has an attribute that its operator does not have.
@@ -181,7 +181,7 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Whic
 def convert_sites(
     model: onnx.ModelProto, sites: Sequence[Site], nodes: Which = "all", *, in_place: bool = False
 ) -> Conversion:
-    """Return the conversion of a model whose nodes these are."""
+    """Return the conversion of a model, given its nodes."""
     _require_attributes(sites)
     require_harmless(sites)
     schemas = _selected(sites, nodes)
@@ -203,7 +203,7 @@ def _require_attributes(sites: Iterable[Site]) -> None:
     # ONNX Runtime passes all attributes to a custom operator, which cannot see one that it does not ask for.
     for site in sites:
         node = site.node
-        # A function of the model goes before an operator of its name.
+        # A function of the model takes precedence over an operator of its name.
         if node.domain != DOMAIN or node.op_type not in _ATTRIBUTES or site.is_call:
             continue
         version, known = site.opsets.get(DOMAIN, 1), _ATTRIBUTES[node.op_type]
@@ -229,7 +229,7 @@ def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVers
         if site.schema is None:
             continue
         with within(site.where):
-            # The version has to have every attribute, also one whose value comes with the call of the function.
+            # The version has to have every attribute, even one whose value comes with the call of the function.
             strange = {each.name: None for each in site.node.attribute if site.schema.attribute(each.name) is None}
             nodes_of.resolve(site.schema, strange | site.attribute_values, site.names, site.inputs)
         if selection == "unsupported":
@@ -249,7 +249,7 @@ def _has_kernel(schema: OperatorVersion, opset: int, element: str) -> bool:
     try:
         open_session(one_node(schema, opset, element).SerializeToString(), session_options())
     except Exception:
-        # onnxruntime's exceptions have no class of their own outside its private modules.
+        # onnxruntime's exceptions have no public class.
         return False
     return True
 
@@ -268,7 +268,7 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
         added["broadcast"] = 0
     if schema.every_axis and not schema.identity:
         added["identity"] = 0
-    # ONNX Runtime gives a custom operator the same for an empty list as for an attribute of another kind.
+    # ONNX Runtime does not let a custom operator tell an empty list from an attribute of another kind.
     kept = [
         each
         for each in node.attribute
@@ -283,9 +283,9 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
     node.input.extend(present)
 
 
-# Calls of functions that hold custom operators, or call one that does. ONNX Runtime infers the types in a function
-# without the types of custom operators. So the graph of a call declares the types of its outputs. A function cannot
-# declare types, so that a function that another one calls is inlined there.
+# This handles calls of functions that hold custom operators, or call such a function. ONNX Runtime infers the types in
+# a function without the types of custom operators, so the graph with the call declares the types of its outputs. A
+# function cannot declare types, so a function that another function calls is inlined there.
 def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], converted: Collection[str]) -> onnx.ModelProto:
     """Return the model with declared types for calls of functions that hold the converted nodes."""
     paths = {path.partition(".")[0] for path in converted}
@@ -302,7 +302,7 @@ def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], converted: Col
         for function in model.functions:
             if key(function) in holders:
                 _import(function)
-        # One of another version than the model stays: ONNX Runtime then says that it does not know a type.
+        # A function of another version than the model is not inlined: ONNX Runtime then reports an unknown type.
         with contextlib.suppress(RuntimeError):
             return onnx.inliner.inline_selected_functions(model, [(domain, name) for domain, name, _ in sorted(inner)])
     return model

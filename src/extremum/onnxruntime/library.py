@@ -1,4 +1,4 @@
-"""The installed onnxruntime: its release, which the import of this module checks, and sessions of it."""
+"""The installed onnxruntime: its release, which the import of this module checks, and its sessions."""
 
 from __future__ import annotations
 
@@ -65,17 +65,17 @@ def register(options: Any) -> None:
 
 
 def add_weights(options: Any, model: Model) -> None:
-    """Add the weights of a model that its message lacks to options, which then serve sessions of this model alone."""
+    """Add to options the weights that a model's message lacks; the options then serve sessions of this model alone."""
     if model.folder is not None:
         options.add_session_config_entry(WEIGHTS_FOLDER, model.folder)
     values = {}
     for tensor in model.proto.graph.initializer:
         if (content := model.weights.get(tensor.name)) is not None:
-            # By its bytes, as NumPy has no bfloat16.
+            # As unsigned integers of the same size, because NumPy has no bfloat16.
             array = np.frombuffer(content, f"u{len(content) // math.prod(tensor.dims)}").reshape(tuple(tensor.dims))
             values[tensor.name] = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, tensor.data_type)
     if values:
-        # onnxruntime copies them when it opens the session.
+        # onnxruntime copies the values when it opens the session.
         options.add_external_initializers(list(values), list(values.values()))
 
 
@@ -95,7 +95,7 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
     providers, provider_options, **options
         As onnxruntime takes them.
     nodes : str
-        Which nodes are rewritten: ``all``, or ``unsupported`` for those alone that the installed onnxruntime does not
+        Which nodes are rewritten: ``all``, or ``unsupported`` for only those that the installed onnxruntime does not
         run.
 
     Attributes
@@ -108,7 +108,7 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
     DependencyError
         If onnxruntime is missing or too old, or the library of operators cannot be loaded.
     ModelError
-        If it is no ONNX model.
+        If it is not an ONNX model.
     SpecError, AxisError, ElementTypeError
         If a node breaks the promise of its operator's version.
 
@@ -144,7 +144,7 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
             with open_file(start) as file:
                 start = file.read(8)
         self.conversion: Conversion | None = None
-        # A model in onnxruntime's own format says so.
+        # These bytes mark a model in onnxruntime's own format.
         if start[4:8] != b"ORTM":
             self.conversion = convert(path_or_bytes, nodes)
             own = before if isinstance(path_or_bytes, bytes) else str(Path(path_or_bytes).absolute().parent)
@@ -152,7 +152,7 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
                 if not own and not has_options:
                     reason = "the model has weights in other files, and came without a folder"
                     raise ModelError(reason, remedy="give the file of the model")
-                # For bytes onnxruntime would look in the current folder; no file system has this one.
+                # For a model in bytes onnxruntime would look in the current folder; this folder exists nowhere.
                 folder = own or str(Path(os.devnull, "nowhere"))
             if self.conversion.modified:
                 path_or_bytes = self.conversion.model.SerializeToString()
@@ -178,9 +178,9 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
 
 # NumPy has no bfloat16, so onnxruntime refuses such arrays. It takes and gives the bits as an OrtValue.
 def _take_bfloat16(session: Any) -> None:
-    """Let a session with a bfloat16 input or output run on arrays of it."""
+    """Let a session with a bfloat16 input or output run on bfloat16 arrays."""
     if any(each.type == _BFLOAT16_TENSOR for each in (*session.get_inputs(), *session.get_outputs())):
-        # A `run` in Python costs 5 % of a small run, so that other sessions keep onnxruntime's.
+        # A `run` in Python costs 5 % of a small run, so other sessions keep onnxruntime's.
         session.__class__ = type(type(session).__name__, (_Bfloat16Run, type(session)), {})
 
 
@@ -192,7 +192,7 @@ class _Bfloat16Run:
         types = {each.name: each.type for each in session.get_outputs()}
         names = output_names or list(types)
         kinds = {types.get(name, "") for name in names}
-        # A binding takes tensors of numbers, and gives tensors.
+        # A binding takes tensors of numbers, and returns tensors.
         are_tensors = all(kind.startswith("tensor(") for kind in kinds) and all(
             isinstance(x, onnxruntime.OrtValue) or (isinstance(x, np.ndarray) and x.dtype.kind not in "OSUT")
             for x in feed.values()
@@ -214,11 +214,11 @@ class _Bfloat16Run:
 
 
 def _bits(x: Any) -> Any:
-    """Return a bfloat16 array as a value of its bits, and all else as it is."""
+    """Return a bfloat16 array as an OrtValue of its bits, and anything else unchanged."""
     # NumPy's kind of foreign types is V.
     if not (isinstance(x, np.ndarray) and x.dtype.kind == "V" and x.dtype.name == "bfloat16"):
         return x
-    # The value keeps the array alive whose memory it uses.
+    # The value keeps alive the array whose memory it uses.
     bits = np.ascontiguousarray(x).view(np.uint16).reshape(x.shape)
     return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, _BFLOAT16)
 

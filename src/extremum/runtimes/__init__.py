@@ -1,7 +1,7 @@
 """Runtimes of ONNX models, each by an adapter of a few lines.
 
 Another package registers its adapter as an entry point of the group ``extremum.runtimes``: a function without
-parameters that returns its :class:`Runtime` objects and raises ImportError where what it needs is not installed. A
+parameters that returns its :class:`Runtime` objects and raises ImportError if a required package is not installed. A
 Python file with such a function, named ``runtimes``, is an adapter too: see :func:`add_file`.
 """
 
@@ -50,7 +50,7 @@ def add_file(path: str | os.PathLike[str]) -> list[Runtime]:
     Raises
     ------
     ArgumentError
-        If another runtime has such a name.
+        If another runtime already has one of these names.
     ExecutionError
         If the file cannot be run, or does not return runtimes.
     DependencyError
@@ -76,7 +76,7 @@ def files() -> list[Path]:
 
 
 def installed(names: Sequence[str] | None = None) -> Iterator[Runtime]:
-    """Yield a :class:`Runtime` for each way in which one that is installed can execute a model.
+    """Yield a :class:`Runtime` for each way in which an installed runtime can execute a model.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def installed(names: Sequence[str] | None = None) -> Iterator[Runtime]:
     Warns
     -----
     RuntimeWarning
-        If an adapter fails. The others are yielded all the same.
+        If an adapter fails. The other runtimes are still yielded.
     """
     for name in known() if names is None else names:
         with contextlib.suppress(DependencyError):
@@ -104,7 +104,7 @@ def find(name: str) -> Runtime:
     ArgumentError
         If there is no such runtime, or it is not installed.
     ExecutionError
-        If its adapter fails, or what is installed cannot be imported.
+        If its adapter fails, or an installed package cannot be imported.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def find(name: str) -> Runtime:
     'onnx.reference'
     """
     group = name.partition(":")[0]
-    # To look for adapters of other packages takes longer than to check a model.
+    # Looking for adapters of other packages takes longer than checking a model.
     if group not in ADAPTERS and group not in known():
         raise ArgumentError(f"there is no runtime {name!r}", remedy=f"the runtimes are {', '.join(known())}")
     try:
@@ -144,7 +144,7 @@ def _open(name: str) -> list[Runtime]:
 
 
 def _of_file(path: Path) -> list[Runtime]:
-    # As a script does, it imports what lies beside it, here and in child processes.
+    # Like a script, an adapter can import files next to it, here and in child processes.
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
     with _blaming(path.name, f"'{path.name}' imports a package that is not installed"):
@@ -158,14 +158,14 @@ def _of_file(path: Path) -> list[Runtime]:
 
 @contextlib.contextmanager
 def _blaming(name: str, absent: str, remedy: str | None = None) -> Iterator[None]:
-    """Say of an error in an adapter that what it needs is absent, or where the adapter fails."""
+    """Turn an error in an adapter into one that says that a package is absent, or where the adapter fails."""
     try:
         yield
     except (Exception, SystemExit) as error:
         # The frames of the adapter and of what it calls, without those of importlib and importlib_metadata.
         others = re.compile(rf"<frozen importlib|.*[\\/]importlib(_metadata)?[\\/]|{re.escape(__file__)}$")
         frames = [each for each in traceback.extract_tb(error.__traceback__) if not others.match(each.filename)]
-        # An import that fails is the adapter's own, or one in what is installed.
+        # An import that fails is in the adapter itself, or in an installed package.
         own = len({each.filename for each in frames}) == 1
         lacks = own if isinstance(error, ModuleNotFoundError) else isinstance(error, ImportError) and error.name is None
         if lacks or isinstance(error, DependencyError):

@@ -19,7 +19,7 @@ from extremum.tensors import element_of
 
 
 class Adapter(NamedTuple):
-    """A runtime by the function that loads a model."""
+    """A runtime, given as the function that loads a model."""
 
     name: str
     version: str
@@ -27,7 +27,7 @@ class Adapter(NamedTuple):
 
 
 def through_float32(load: Load) -> Load:
-    """Give a runtime that takes no bfloat16 from Python float32 inputs and outputs, cast within the model.
+    """Cast within the model, so that a runtime that takes no bfloat16 from Python has float32 inputs and outputs.
 
     The casts are exact in both directions, except for the payload of NaN.
     """
@@ -68,7 +68,7 @@ def through_float32(load: Load) -> Load:
 
 
 def _extremum() -> list[Runtime]:
-    """Return the backend, and onnxruntime with this package's operators where it is installed."""
+    """Return the backend, and onnxruntime with this package's operators if it is installed."""
     from extremum import __version__, backend
 
     found: list[Runtime] = [Adapter("extremum", __version__, lambda model: backend.prepare(model).run)]
@@ -111,7 +111,7 @@ def _reference() -> list[Runtime]:
 
     def load(model: onnx.ModelProto) -> Run:
         run = ReferenceEvaluator(model).run
-        # It gives a dict only where intermediate results are asked for.
+        # It returns a dict only if intermediate results are requested.
         return lambda feeds: list(run(None, dict(feeds)))
 
     return [Adapter("onnx.reference", onnx.__version__, load)]
@@ -147,7 +147,7 @@ def _tract() -> list[Runtime]:
 
 
 def _tinygrad() -> list[Runtime]:
-    """Return tinygrad, on its Python device where no other is chosen: that one needs no compiler."""
+    """Return tinygrad, by default on its Python device, which needs no compiler."""
     # tinygrad reads the environment when it is imported.
     os.environ.setdefault("DEV", "PYTHON")
     from tinygrad import Tensor
@@ -198,7 +198,7 @@ def _onnx2torch() -> list[Runtime]:
     return [Adapter("onnx2torch", version("onnx2torch"), load)]
 
 
-# By the name of the runtime, or what comes before the colon in it: the adapter, and what has to be installed.
+# The adapter and the packages to install, by the name of the runtime, up to the colon if it has one.
 ADAPTERS: Mapping[str, tuple[Callable[[], list[Runtime]], str]] = {
     "extremum": (_extremum, "'extremum[onnx]'"),
     "onnxruntime": (_onnxruntime, "'extremum[onnxruntime]'"),

@@ -1,6 +1,6 @@
-"""What a runtime is: something that loads a model and runs it, here or in a process of its own. What answers are worth.
+"""Runtimes, which load a model and run it, here or in a process of their own; and how good their answers are.
 
-A process of its own makes a crash or a hang cost one answer.
+In a process of its own, a crash or a hang costs only one answer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Load = Callable[[onnx.ModelProto], Run]
 
 
 class Runtime(Hashable, Protocol):
-    """A runtime that is installed; what it refuses is cached by it."""
+    """An installed runtime; it is the key under which its refusals are cached."""
 
     @property
     def name(self) -> str:
@@ -58,7 +58,7 @@ class Runtime(Hashable, Protocol):
 def refusal(runtime: Runtime, schema: OperatorVersion, opset: int, element: str) -> str | None:
     """Return what a runtime says when it does not load a node of rank 2, or None if it loads it.
 
-    Releases and builds differ, so that no table can tell: the runtime loads a model of one node.
+    Releases and builds differ, so no table can tell: the runtime loads a model of one node.
     """
     try:
         runtime.load(one_node(schema, opset, element))
@@ -99,7 +99,7 @@ def compare(question: Question, expected: Sequence[Array] | None, answers: Seque
         return Outcome.ACCEPTED
     is_unsorted = question.attributes.get("sorted") == 0 and answers[1].dtype.kind != "O"
     if is_unsorted and [x.shape for x in answers] == [x.shape for x in expected]:
-        # Values and indices in the order of the indices.
+        # Put values and indices in the order of the indices.
         axis = _axis(question)
         both = (expected, answers)
         expected, answers = ([np.take_along_axis(x, np.argsort(y[1], axis), axis) for x in y] for y in both)
@@ -133,7 +133,7 @@ def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Out
 
 
 def _chosen(question: Question, answer: Array) -> Array | None:
-    """Return the elements that an answer points to, or None where it points to none or to several in a row."""
+    """Return the elements that an answer points to, or None if it points to a wrong number of them or outside."""
     x, axis = question.inputs[0], _axis(question)
     if question.version.family is not Family.HARDMAX:
         index = answer
@@ -178,13 +178,13 @@ def _is_nan(x: Array) -> Array:
 
 
 STARTING = threading.Lock()
-"""Held while a process starts: if its parent died, it would end with a traceback."""
+"""Held while a process starts: if its parent died then, the process would end with a traceback."""
 
 _START_LIMIT = 300.0  # seconds: a runtime may compile for a long time when it is imported
 
 
 class NoAnswerError(Exception):
-    """There is no answer: why says what the runtime said or how its process ended."""
+    """There is no answer; `why` is what the runtime said, or how its process ended."""
 
     def __init__(self, outcome: Outcome, why: str) -> None:
         super().__init__(why)
@@ -192,7 +192,7 @@ class NoAnswerError(Exception):
 
 
 class InProcess:
-    """A runtime in this process, for one that neither crashes nor hangs."""
+    """A runtime in this process; it must neither crash nor hang."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.name, self.version, self.load = runtime.name, runtime.version, runtime.load
@@ -210,7 +210,7 @@ class InProcess:
 
 
 class Subprocess:
-    """A runtime in a process of its own for the time of a ``with`` block; a process that died is started again."""
+    """A runtime in its own process during a ``with`` block; a process that died is started again."""
 
     def __init__(self, name: str, limit: float = 10.0) -> None:
         self.name, self.limit, self.version = name, limit, ""  # the limit is in seconds, for each answer
@@ -291,11 +291,11 @@ class Subprocess:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block Ctrl-C for the processes that this block starts: it reaches all, and their parent ends them."""
+    """Block Ctrl-C in the processes that this block starts: it would reach them too, and their parent ends them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # The process that tracks resources unblocks the signal when it starts, so it starts before.
+    # The process that tracks resources unblocks the signal when it starts, so it must start first.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -323,7 +323,7 @@ def _serve(name: str, pipe: Connection, adapters: list[Path]) -> None:
             add_file(adapter)
         asked = InProcess(find(name))
     except Exception as error:
-        # An error of this package says what helps.
+        # An error of this package already says what helps.
         pipe.send(("refused", error if isinstance(error, ExtremumError) else _line(error)))
         return
     pipe.send(("ready", asked.version))

@@ -11,13 +11,13 @@ use std::ops::{BitOr, Sub};
 pub trait Compared: Copy + Send + Sync + 'static {
     /// What the kernels compare in place of the stored value.
     type Lane: Lane;
-    /// The same element with lanes that place NaN in the order; `Self` where no lane is NaN.
+    /// The same element with lanes that place NaN in the order; `Self` if no lane can be NaN.
     type Ordered: Compared<Lane = Key<Self>>;
-    /// Whether a lane that is not NaN says which element it is the lane of.
+    /// Whether a lane that is not NaN determines its element.
     const TOLD: bool;
     /// The lane of this element; the order decides at which end NaN stands.
     fn lane<O: Order>(self) -> Self::Lane;
-    /// An element of this lane, and whether it is the only one.
+    /// An element with this lane, and whether it is the only such element.
     fn from_lane<O: Order>(lane: Self::Lane) -> (Self, bool);
 }
 
@@ -39,7 +39,7 @@ pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {
     fn key<O: Order>(self) -> Self::Key;
     /// A lane that compares equal to every lane with this key, which is not NaN's.
     fn from_key(key: Self::Key) -> Self;
-    /// Whether one of two lanes is NaN, and NaN wins.
+    /// Whether either lane is NaN and NaN wins.
     #[inline(always)]
     fn unordered<O: Order>(self, _other: Self) -> bool {
         false
@@ -100,7 +100,7 @@ pub fn better_key<O: Order, K: Ord>(a: K, b: K) -> K {
     if O::LARGEST { a.max(b) } else { a.min(b) }
 }
 
-/// The key that no other key beats: NaN's, where there is NaN.
+/// The key that no other key beats: NaN's key, if the type has NaN.
 #[inline(always)]
 pub fn utmost<O: Order, K: Lane>() -> K {
     if O::LARGEST { K::HIGHEST } else { K::LOWEST }

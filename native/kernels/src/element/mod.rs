@@ -1,6 +1,5 @@
-//! Element types by tag: how a caller that knows types only at run time names them. Below,
-//! [`compare`] says what a reduction compares, [`rank`] what an elementwise operation accumulates, and [`types`] what that is
-//! for each type. [`rule`] has keys for the k best.
+//! Element types by tag, for callers that know types only at run time. [`compare`] defines what a reduction compares, [`rank`]
+//! what an elementwise operation accumulates, and [`types`] implements both for each type. [`rule`] has keys for the k best.
 
 pub mod compare;
 pub mod order;
@@ -72,7 +71,7 @@ impl ElementType {
         with_element!(self, E => size_of::<E>())
     }
 
-    /// Whether it is a float: the only elements that may be NaN.
+    /// Whether it is a float: only floats may be NaN.
     #[inline]
     pub fn is_float(self) -> bool {
         use ElementType::*;
@@ -98,7 +97,7 @@ impl ElementType {
         u64::MAX >> (64 - 8 * self.size() + usize::from(self.is_signed()))
     }
 
-    /// The unsigned integer of as many bits; a bool stays one.
+    /// The unsigned integer of the same width; a bool stays a bool.
     pub(crate) fn bits(self) -> Self {
         match self.size() {
             _ if self == Self::Bool => self,
@@ -112,17 +111,17 @@ impl ElementType {
     /// Writes integers that are `step` bytes apart.
     ///
     /// # Safety
-    /// There is room for them, and as many can be read; alignment is not needed.
+    /// `len` integers may be read, and `to` has room for them; alignment is not needed.
     #[inline]
     pub unsafe fn write(self, to: *mut u8, step: isize, from: *const i64, len: usize) {
         with_type!(self.bits(), E => for number in 0..len {
             let to = to.wrapping_offset(step * number as isize).cast::<E>();
-            // SAFETY: the caller's.
+            // SAFETY: the caller's promise.
             unsafe { to.write_unaligned(from.add(number).read_unaligned() as E) }
         }, UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64);
     }
 
-    /// An element that loses to all others but its equals and NaN, as bits, zero above its size.
+    /// The bits of an element that loses to all others except its equals and NaN; zero above its size.
     pub fn loser(self, largest: bool) -> u64 {
         let bits = 8 * self.size() as u32;
         let sign = 1 << (bits - 1);
@@ -150,7 +149,7 @@ impl ElementType {
     }
 }
 
-/// Which bit patterns are left out: those where `(bits ^ flip) & magnitude` is above `limit`.
+/// Which bit patterns are skipped: those where `(bits ^ flip) & magnitude` is above `limit`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     pub flip: u64,
@@ -159,13 +158,13 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// No pattern at all.
+    /// Matches nothing.
     pub const NONE: Self = Self { flip: 0, magnitude: 0, limit: 0 };
 
-    /// The one value, of `size` bytes.
+    /// Matches one value of `size` bytes.
     pub fn value(bits: u64, size: usize) -> Self {
         let all = u64::MAX >> (64 - 8 * size);
-        // Turned round, the value is the largest there is.
+        // Flipped, this value and no other is the largest number.
         Self { flip: !bits & all, magnitude: all, limit: all - 1 }
     }
 
@@ -174,7 +173,7 @@ impl Pattern {
         self.magnitude <= self.limit
     }
 
-    /// Whether bits of an element, zero above its size, are left out.
+    /// Whether the bits of an element, zero above its size, match: the element is skipped.
     #[inline(always)]
     pub fn matches(&self, bits: u64) -> bool {
         (bits ^ self.flip) & self.magnitude > self.limit
@@ -192,7 +191,7 @@ macro_rules! with_element {
     };
 }
 
-/// Evaluates an expression with `$E` bound to a type of floats.
+/// Evaluates an expression with `$E` bound to a float type.
 macro_rules! with_float {
     ($tag:expr, $E:ident => $body:expr) => {
         $crate::element::with_type!($tag, $E => $body,
@@ -214,7 +213,7 @@ macro_rules! with_element_and_order {
     };
 }
 
-/// The same where NaN may give way.
+/// The same for an [`Extreme`](rank::Extreme): NaN may lose to numbers.
 macro_rules! with_element_and_extreme {
     ($tag:expr, $extreme:expr, $E:ident, $O:ident => $body:expr) => {
         match $extreme {

@@ -1,5 +1,5 @@
-//! Which end of the order is wanted. What "larger" means for each element type, [`compare`](crate::element::compare) and
-//! [`rank`](crate::element::rank) say.
+//! Which end of the order is wanted. [`compare`](crate::element::compare) and [`rank`](crate::element::rank) define what
+//! "larger" means for each element type.
 
 /// Which end of the order is wanted.
 pub trait Order: Copy + Send + Sync + 'static {
@@ -7,9 +7,9 @@ pub trait Order: Copy + Send + Sync + 'static {
     const LARGEST: bool;
     /// True where NaN wins against every number, false where every number wins against NaN.
     const NAN_WINS: bool;
-    /// The same end where nobody asks for NaN.
+    /// The same end, for code that does not look for NaN.
     type OfNumbers: Order;
-    /// Whether `a` comes strictly before `b`, neither being NaN.
+    /// Whether `a` comes strictly before `b`. Neither may be NaN.
     #[inline(always)]
     fn better<L: PartialOrd>(a: L, b: L) -> bool {
         if Self::LARGEST { a > b } else { a < b }
@@ -54,10 +54,10 @@ orders! {
     Largest: true, true, Largest;
     /// The smallest is wanted.
     Smallest: false, true, Smallest;
-    /// The largest number is wanted, NaN where there is none: IEEE 754-2019 `maximumNumber`. To a reduction NaN is then the
+    /// The largest number is wanted, or NaN if every element is NaN: IEEE 754-2019 `maximumNumber`. A reduction takes NaN for the
     /// number that loses to all others.
     LargestNumber: true, false, Largest;
-    /// The smallest number is wanted, NaN where there is none: IEEE 754-2019 `minimumNumber`. As above.
+    /// The smallest number is wanted, or NaN if every element is NaN: IEEE 754-2019 `minimumNumber`. Reductions: as above.
     SmallestNumber: false, false, Smallest;
 }
 

@@ -6,25 +6,25 @@ use crate::element::order::Order;
 
 /// A stored value as an elementwise operation accumulates it.
 pub trait Ranked: Copy + Send + Sync + 'static {
-    /// What is accumulated: the element itself, or what is cheaper to compare.
+    /// What is accumulated: the element itself, or a value that is cheaper to compare.
     type Rank: Copy + PartialOrd;
-    /// Whether [`extreme_of_numbers`](Self::extreme_of_numbers) may have to say that one of the two is NaN.
+    /// Whether [`extreme_of_numbers`](Self::extreme_of_numbers) may report that one of the two is NaN.
     const HASTY: bool = false;
-    /// Where ranks begin, for types that differ in nothing else.
+    /// Where ranks begin, for types that differ only in this.
     type Origin: Copy;
-    /// One of the types that differ in the origin alone: kernels are compiled for that one.
+    /// The type that represents all types that differ only in the origin: kernels are compiled only for this type.
     type Like: Compared + Ranked<Rank = Self::Rank, Origin = Self::Origin>;
-    /// One of the orders that differ in the origin alone.
+    /// The order that represents all orders that differ only in the origin.
     type LikeOrder<O: Order>: Order;
     fn origin<O: Order>() -> Self::Origin;
     fn rank<O: Order>(self, origin: Self::Origin) -> Self::Rank;
     fn from_rank<O: Order>(rank: Self::Rank, origin: Self::Origin) -> Self;
-    /// The rank of the larger (or smaller) of two elements: NaN wins or gives way as the order says, and `-0 < +0`.
+    /// The rank of the larger (or smaller) of two elements: NaN wins or loses as the order says, and `-0 < +0`.
     #[inline(always)]
     fn extreme<O: Order>(a: Self::Rank, b: Self::Rank) -> Self::Rank {
         if O::better(a, b) { a } else { b }
     }
-    /// The same where neither is NaN, and whether one of the two is; which is cheaper.
+    /// The same if neither is NaN, and whether either is NaN. This is cheaper than [`extreme`](Self::extreme).
     #[inline(always)]
     fn extreme_of_numbers<O: Order>(a: Self::Rank, b: Self::Rank) -> (Self::Rank, bool) {
         (Self::extreme::<O>(a, b), false)
@@ -36,11 +36,11 @@ pub trait Ranked: Copy + Send + Sync + 'static {
 pub struct Extreme {
     /// Whether the largest is wanted, or the smallest.
     pub largest: bool,
-    /// Whether NaN gives way to numbers.
+    /// Whether NaN loses to numbers.
     pub omit: bool,
 }
 
-/// Of a type that no other type is like.
+/// For types that share their ranks with no other type.
 macro_rules! one_origin {
     () => {
         type Origin = ();
@@ -51,7 +51,7 @@ macro_rules! one_origin {
     };
 }
 
-/// The rank of an element that is its own.
+/// For elements that are their own rank.
 macro_rules! own_rank {
     () => {
         type Rank = Self;

@@ -1,24 +1,24 @@
-//! Elements as integer keys, by a rule that is made at run time: where few elements become keys, one map serves all types.
+//! Converts elements to integer keys by a rule that is made at run time: few elements become keys, so one map serves all types.
 
 use crate::element::ElementType;
 
-/// How the elements of a type become keys, which are larger the earlier an element comes.
+/// How the elements of a type become keys. The earlier an element comes, the larger its key.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     pub size: usize,
     pub float: bool,
-    /// Bits of an element to be flipped so that the largest is wanted, as integers with a sign or as floats.
+    /// The bits of an element to flip, so that the largest signed integer or float comes first.
     pub flip: i64,
-    /// The key of NaN; what is added to an integer.
+    /// For floats, the key of NaN; for integers, a number to add.
     shift: i64,
-    /// The largest byte that counts; the infinity of a float.
+    /// For floats, the bits of infinity; for bytes, the value to clamp to.
     limit: i64,
-    /// The largest key that there is.
+    /// The largest key of the type.
     pub largest: i64,
 }
 
 impl Rule {
-    /// The rule for an element type. NaN, and the smallest integer of `times`, comes first or last.
+    /// The rule for an element type. NaN comes first or last, as does the smallest integer if the elements are `times`.
     pub fn new(element: ElementType, largest: bool, nan_first: bool, times: bool) -> Self {
         let (size, float) = (element.size(), element.is_float());
         let (all, top) = (if largest { 0 } else { -1 }, 1i64 << (8 * size - 1));
@@ -29,7 +29,7 @@ impl Rule {
             (_, false) => i32::MIN.into(),
         };
         let (flip, shift, limit, most) = match float {
-            // (Infinity loses to all others where the smallest is wanted.)
+            // Infinity loses to all others if the smallest is wanted.
             true => {
                 let infinity = element.loser(false) as i64;
                 (all & top, nan, infinity, nan.max(infinity))
@@ -43,17 +43,17 @@ impl Rule {
         Self { size, float, flip, shift, limit, largest: most }
     }
 
-    /// Whether nothing but NaN has this key or a larger one.
+    /// Whether only NaN has this key or a larger one.
     pub fn is_nan(&self, key: i64) -> bool {
         self.float && key > self.limit
     }
 
-    /// Whether lanes are in the order of keys but for NaN.
+    /// Whether lanes have the same order as keys, except for NaN.
     pub fn is_plain(&self) -> bool {
         self.float || self.shift == 0 && self.limit != 1
     }
 
-    /// The key of an element, by its bits.
+    /// The key of an element from its bits.
     #[inline(always)]
     pub fn key(&self, bits: u64, size: usize, float: bool) -> i64 {
         let unused = 64 - 8 * size as u32;
@@ -67,17 +67,17 @@ impl Rule {
         if magnitude > self.limit { self.shift } else { (magnitude ^ sign) - sign }
     }
 
-    /// The bits of an element such that no lane below its own has this key or a larger one.
+    /// The bits of a bound: no lane below the lane of these bits has this key or a larger one.
     pub fn bits(&self, key: i64) -> i64 {
         let unused = 64 - 8 * self.size as u32;
         let lane = match self.float {
             true => {
-                // (Comparisons of the wider ones with NaN do not hold.)
+                // Wider floats stop at infinity, because comparisons with NaN do not hold.
                 let most = self.limit + i64::from(self.size == 2);
                 let magnitude = key.unsigned_abs().min(most as u64) as i64;
                 if key < 0 { magnitude | i64::MIN >> unused } else { magnitude }
             }
-            // Every byte but zero is true, and the last of them comes first where the smallest is wanted.
+            // Every nonzero byte is true. If the smallest is wanted, the largest byte has the lowest lane.
             false if self.is_plain() || self.limit == 1 && (self.flip & 1 == 0 || key == 0x7f) => {
                 key.clamp(i64::MIN >> unused, i64::MAX >> unused)
             }

@@ -1,7 +1,7 @@
-//! The element types: what is compared of each, and what an elementwise operation accumulates.
+//! The element types: what a reduction compares, and what an elementwise operation accumulates, for each type.
 //!
-//! Each integer is its own lane and its own rank. The native floats are compared as they are, and by integer keys where NaN is among
-//! them. No instruction compares the 16-bit floats: integers stand in for them, which place NaN too.
+//! Each integer is its own lane and its own rank. The native floats are compared directly, or by integer keys if some of them are
+//! NaN. No instruction compares 16-bit floats: integers stand in for them, and place NaN too.
 
 use crate::element::Element;
 use crate::element::compare::{Compared, Lane, pick, worst};
@@ -51,7 +51,7 @@ macro_rules! integer {
 
 integer!(i8, u8; u8, u8; i16, u16; u16, u16; i32, u32; u32, u32; i64, u64; u64, u64;);
 
-/// A NumPy bool: any byte but zero is true.
+/// A NumPy bool: any nonzero byte is true.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Bool(u8);
@@ -62,7 +62,7 @@ impl Compared for Bool {
     const TOLD: bool = false;
     #[inline(always)]
     fn lane<O: Order>(self) -> u8 {
-        // True is the largest lane there is: nothing after it can win, and nobody looks there.
+        // True is the largest possible lane: no later element can win, and the kernels do not look further.
         ((self.0 != 0) as u8).wrapping_neg()
     }
     #[inline(always)]
@@ -103,7 +103,7 @@ macro_rules! float {
             const NAN: bool = true;
             #[inline(always)]
             fn key<O: Order>(self) -> $key {
-                // In integers throughout: the compiler takes float comparisons out of vectors again in some loops.
+                // Integers throughout: in some loops the compiler does not keep float comparisons in vectors.
                 let bits = self.to_bits() as $key;
                 let sign = bits >> (<$key>::BITS - 1);
                 let magnitude = bits & <$key>::MAX;
@@ -127,7 +127,7 @@ macro_rules! float {
             type Lane = $type;
             type Ordered = Keyed<$type>;
             const TOLD: bool = true;
-            /// Where NaN does not win, it is the infinity that loses: one instruction, as to notice NaN is.
+            /// If NaN does not win, it becomes the infinity that loses. This takes one instruction, as noting NaN does.
             #[inline(always)]
             fn lane<O: Order>(self) -> $type {
                 if O::NAN_WINS { self } else { pick::<O, _>(self, worst::<O, _>()) }
@@ -159,16 +159,16 @@ macro_rules! float {
             #[inline(always)]
             fn extreme<O: Order>(a: Self, b: Self) -> Self {
                 let (bits, other) = (a.to_bits(), b.to_bits());
-                // Equal values differ in the sign of zero alone, which "and" clears and "or" sets.
+                // Equal values differ only in the sign of zero, which "and" clears and "or" sets.
                 let equal = <$type>::from_bits(if O::LARGEST { bits & other } else { bits | other });
-                // `b` where they are unordered, so that one of the two is left to mend.
+                // `b` if they are unordered, so that only one case is left to correct.
                 let picked = if O::better(a, b) { a } else { b };
                 let picked = if a == b { equal } else { picked };
                 if if O::NAN_WINS { a != a } else { b != b } { a } else { picked }
             }
             #[inline(always)]
             fn extreme_of_numbers<O: Order>(a: Self, b: Self) -> (Self, bool) {
-                // Which of two equals is picked depends on their order: both answers together give the sign of zero.
+                // Which of two equal values is picked depends on their order: both picks together give the sign of zero.
                 let (one, other) = (pick::<O, _>(a, b).to_bits(), pick::<O, _>(b, a).to_bits());
                 (<$type>::from_bits(if O::LARGEST { one & other } else { one | other }), (a != a) | (b != b))
             }
@@ -182,7 +182,7 @@ macro_rules! float {
 
 float!(f32, i32, u32; f64, i64, u64;);
 
-/// The bits of a 16-bit float: a sign, then a magnitude; those above `INFINITY` are NaN.
+/// The bits of a 16-bit float: a sign, then a magnitude; magnitudes above `INFINITY` are NaN.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Float16Bits<const INFINITY: i16, const ONE: u16>(u16);
@@ -197,7 +197,7 @@ pub type Float16 = Float16Bits<0x7c00, 0x3c00>;
 pub type BFloat16 = Float16Bits<0x7f80, 0x3f80>;
 
 impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
-    /// Magnitudes beyond infinity.
+    /// The number of magnitudes beyond infinity.
     const NANS: i16 = i16::MAX - INFINITY;
 
     /// How far the lane of a number lies above its value.
@@ -210,7 +210,7 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
         }
     }
 
-    /// The lane of a number of this value.
+    /// The lane of a number with this value.
     #[inline(always)]
     pub fn lane_of<O: Order>(value: i16) -> i16 {
         value.wrapping_add(Self::shift::<O>())
@@ -221,8 +221,8 @@ impl<const INFINITY: i16, const ONE: u16> Compared for Float16Bits<INFINITY, ONE
     type Lane = i16;
     type Ordered = Self;
     const TOLD: bool = false;
-    /// Sign and magnitude to two's complement, where both zeros are 0; then round until NaN of both signs stands at the end that
-    /// loses, or beyond the infinity that wins, where all of it becomes the one lane that no other beats.
+    /// Sign and magnitude to two's complement, where both zeros are 0. Then rotated until NaNs of both signs stand at the losing
+    /// end, or beyond the winning infinity, where all NaNs become the one lane that no other beats.
     #[inline(always)]
     fn lane<O: Order>(self) -> i16 {
         let bits = self.0 as i16;
@@ -248,13 +248,13 @@ impl<const INFINITY: i16, const ONE: u16> Ranked for Float16Bits<INFINITY, ONE> 
     type Origin = u16;
     type Like = Float16;
     type LikeOrder<O: Order> = O::OfNumbers;
-    /// What has the least rank: minus infinity, or else the first NaN after infinity.
+    /// The value with the lowest rank: minus infinity, or the first NaN after infinity.
     #[inline(always)]
     fn origin<O: Order>() -> u16 {
         if O::LARGEST == O::NAN_WINS { ones_complement(INFINITY as u16 | SIGN) } else { INFINITY as u16 + 1 }
     }
-    /// Sign and magnitude to one's complement, where every bit pattern has its own place and `-0` lies below `+0`;
-    /// then round until the NaN of both signs stand at the end that wins, or at the other.
+    /// Sign and magnitude to one's complement, where every bit pattern has its own place and `-0` lies below `+0`.
+    /// Then rotated until NaNs of both signs stand at the winning end, or at the other end.
     #[inline(always)]
     fn rank<O: Order>(self, origin: u16) -> u16 {
         ones_complement(self.0).wrapping_sub(origin)

@@ -1,4 +1,4 @@
-//! Columns: the reduced axis walks through memory while neighbouring columns lie side by side.
+//! Columns: the reduced axis strides through memory, and neighbouring columns lie side by side.
 //!
 //! ```text
 //! a tile of columns keeps its best lanes, and the numbers of their rows
@@ -8,10 +8,10 @@
 //! write rows, keys or elements of the tile
 //! ```
 //!
-//! The tile stays in the first-level cache, is loaded and stored once for several rows, and its row numbers are as wide as the lanes:
-//! the compiler makes vectors of all of it. Two to five rows, where places alone are wanted, go without a tile: they spend as long on
-//! it as on comparing. Left out: passes of other heights. A tile that is filled with the worst lane first needs half the copies of
-//! the loop, and takes a fifth longer for 20 rows (Xeon, family 6, model 167).
+//! The tile stays in the first-level cache, and is loaded and stored once for several rows. Its row numbers are as wide as the
+//! lanes, so that the compiler vectorises everything. Two to five rows use no tile if only places are wanted: the tile would take
+//! as long as the comparisons. Left out: passes of other heights. A tile that is first filled with the worst lane needs half the
+//! copies of the loop, but takes a fifth longer for 20 rows (Xeon, family 6, model 167).
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -33,19 +33,19 @@ pub const TILE: usize = 8192;
 pub struct Columns<'a, S: Source, X> {
     /// The rows.
     pub lines: Lines,
-    /// Number of rows, at least one, and where places are wanted at most [`Index::ROWS`].
+    /// Number of rows, at least one; at most [`Index::ROWS`] if places are wanted.
     pub rows: usize,
     /// Number of columns, at most [`TILE`] bytes of elements.
     pub columns: usize,
-    /// Whether the last of equals wins.
+    /// Whether the last of equal elements wins.
     pub last: bool,
-    /// For each end what receives the results.
+    /// For each end, where the results go.
     pub to: &'a [Outputs],
     /// The ends of the order.
     pub ends: PhantomData<(S, X)>,
 }
 
-/// What a source comes to.
+/// The key and the lane of a source's elements.
 type KeyOf<S> = Key<<S as Source>::Element>;
 type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
 
@@ -57,7 +57,7 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
     #[inline(always)]
     unsafe fn run(self) {
         debug_assert!(!self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
-        // Where lanes tell the elements, those alone need no places.
+        // If lanes determine the elements and no index is wanted, no places are needed.
         let places = !S::Element::TOLD || self.to.iter().any(|to| !to.index.is_null());
         let most = <LaneOf<S> as Lane>::Index::ROWS;
         debug_assert!(self.rows > 0 && (!places || self.rows <= most));
@@ -66,15 +66,15 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
             false => self.accumulate::<S::Element, false, false>(),
         };
         if !done {
-            // NaN among the floats: once more with keys, which know its place. (With few copies of the loop: NaN is rare.)
+            // Some float is NaN: run again with keys, which place NaN in the order. NaN is rare: few copies of the loop will do.
             self.accumulate::<<S::Element as Compared>::Ordered, true, false>();
         }
     }
 }
 
 impl<S: Source, X: Ends> Columns<'_, S, X> {
-    /// Accumulates all rows with the lanes of `F`, with their places where `PLACES`; false where a lane was NaN, and the
-    /// results are then worthless. `EXACT` has more copies of the loop, and fewer rows are read twice.
+    /// Accumulates all rows with the lanes of `F`, and their places if `PLACES`. Returns false if a lane was NaN; the results
+    /// are then invalid. `EXACT` has more copies of the loop, and reads fewer rows twice.
     #[inline(always)]
     unsafe fn accumulate<F: Compared<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool, const EXACT: bool>(
         &self,
@@ -82,7 +82,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let Self { lines, rows, columns, last, .. } = *self;
         let lines = if last { lines.from(rows as isize - 1).every(-1) } else { lines };
         let Outputs { keys, values, index, .. } = self.to[0];
-        // (Not for narrow lanes: they would be worked out at the width of the results.)
+        // Not for narrow lanes: the compiler would compute them at the width of the results.
         let bare = EXACT && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 && keys.is_null() && values.is_null();
         match rows {
             2 if bare => return !few::<S::As<F>, X::First, 2>(lines, columns, last, index),
@@ -96,7 +96,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let (mut best, mut place) = (Tile::new(), Tile::new());
         let others = if X::BOTH { columns } else { 0 };
         let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
-        // (Most calls want places at one end.)
+        // Exact heights only for what most calls want: places at one end.
         let exact = EXACT && !X::BOTH && !S::MASKED;
         let lines = if rows == 1 { lines.every(0) } else { lines };
         let (mut row, mut nan) = (0, false);
@@ -130,7 +130,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         !nan
     }
 
-    /// Writes what the columns of a tile have come to.
+    /// Writes the results of the columns of a tile.
     #[inline(always)]
     unsafe fn write<F: Compared<Lane: Lane<Key = KeyOf<S>>>, O: Order, const PLACES: bool>(
         &self,
@@ -174,12 +174,12 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
 struct Accumulators<'a, F: Compared> {
     /// The best lanes.
     best: &'a mut [MaybeUninit<F::Lane>],
-    /// The rows where they stood, from where the walk began; not filled where nobody asks for places.
+    /// Their rows, counted from the start of the walk; not filled if no places are wanted.
     place: &'a mut [MaybeUninit<<F::Lane as Lane>::Index>],
 }
 
 impl<F: Compared> Accumulators<'_, F> {
-    /// What is so far in a column.
+    /// The champion of a column so far.
     #[inline(always)]
     unsafe fn get<const PLACES: bool>(&self, column: usize) -> Champion<F> {
         let place = if PLACES { self.place[column].assume_init() } else { Index::ZERO };
@@ -207,12 +207,12 @@ impl Tile {
     #[inline(always)]
     fn slice<T>(&mut self, len: usize) -> &mut [MaybeUninit<T>] {
         assert!(len * size_of::<T>() <= TILE && align_of::<T>() <= 8);
-        // SAFETY: the memory suffices and is aligned; nothing is said about what it holds.
+        // SAFETY: the memory is large enough and aligned, and may hold anything.
         unsafe { std::slice::from_raw_parts_mut(self.0.0.as_mut_ptr().cast(), len) }
     }
 }
 
-/// Accumulates `ROWS` rows in the tile, which `FRESH` begins with the first of them; whether a lane was NaN.
+/// Accumulates `ROWS` rows in the tile; `FRESH` starts it with the first of them. Returns whether a lane was NaN.
 #[inline(always)]
 unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const PLACES: bool>(
     lines: Lines,
@@ -221,14 +221,14 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
     second: &mut Accumulators<S::Element>,
 ) -> bool {
     let columns = first.best.len();
-    // As long as one another: what the compiler has to know to leave out its checks.
+    // Slices of equal length, so that the compiler omits bounds checks.
     let others = if X::BOTH { columns } else { 0 };
     let mut first = Accumulators::<S::Element> { best: &mut *first.best, place: &mut first.place[..columns] };
     let mut second =
         Accumulators::<S::Element> { best: &mut second.best[..others], place: &mut second.place[..others] };
     let mut flags = <LaneOf<S> as Lane>::Index::ZERO;
     for column in 0..columns {
-        // (Where both ends began with their first row, bools would be compared one by one.)
+        // If both ends began with the first row, the compiler would compare bools one by one.
         let begin = |lane| if X::BOTH { Some((lane, Index::ZERO)) } else { None };
         let so_far = if FRESH { begin(worst::<X::First, _>()) } else { Some(first.get::<PLACES>(column)) };
         let (champion, nan) = descend::<S, X::First, ROWS>(lines, row, column, so_far);
@@ -242,7 +242,7 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
     flags.any()
 }
 
-/// Compares all of `ROWS` rows and writes the row numbers straight away; whether a lane was NaN.
+/// Compares all of `ROWS` rows and writes the row numbers directly. Returns whether a lane was NaN.
 #[inline(always)]
 pub unsafe fn few<S: Source, O: Order, const ROWS: usize>(
     lines: Lines,
@@ -260,7 +260,7 @@ pub unsafe fn few<S: Source, O: Order, const ROWS: usize>(
     flags.any()
 }
 
-/// Goes down `ROWS` rows of one column: the best lane, its row, and whether a lane was NaN.
+/// Goes down `ROWS` rows of one column. Returns the best lane, its row, and whether a lane was NaN.
 #[inline(always)]
 unsafe fn descend<S: Source, O: Order, const ROWS: usize>(
     lines: Lines,

@@ -8,16 +8,16 @@
 //!     store the bests and the places
 //! ```
 //!
-//! Four bests and four places stay in registers, and no comparison waits for the one before it. (Twice as many do not fit the
-//! sixteen registers of AVX2: (40, 50, 64) of binary64 took 48 us so, and takes 26, on a Xeon of family 6, model 167.) A kernel
-//! for wide columns keeps both in memory, and is called again for each block. (100, 64, 8) of binary64 took 81 us that way on
-//! Zen 4 with AVX2, and 10.5 in registers.
+//! Four bests and four places stay in registers, and no comparison waits for the one before it. (Eight of each do not fit the
+//! sixteen registers of AVX2: (40, 50, 64) of binary64 took 48 us that way, and takes 26, on a Xeon of family 6, model 167.) The
+//! kernel for wide columns keeps both in memory and is called again for each block: (100, 64, 8) of binary64 took 81 us that way
+//! on Zen 4 with AVX2, and takes 10.5 in registers.
 //!
-//! The last strip overlaps the one before. Where a register holds several rows, the lanes of a column are combined at the end of a
-//! block: their best first, then, where a lane equals it, the number of the row. A block with NaN is left to the caller: the number
-//! of blocks before it is returned.
+//! The last strip overlaps the one before. Where a register holds several rows, the lanes of a column are combined at the end of
+//! a block: first to the best lane, then to the row number of the lanes that equal it. The kernel stops at a block with NaN,
+//! which it leaves to the caller, and returns the number of blocks before it.
 //!
-//! Left out: other columns that do not fill 16 bytes, bools, and NaN that loses.
+//! Not supported: other columns that do not fill 16 bytes, bools, and NaN that loses.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -42,17 +42,17 @@ pub struct Down {
     pub blocks: usize,
     /// Bytes from one row to the next.
     pub row: isize,
-    /// Rows of a block, as many as [serve].
+    /// Rows of a block, a number that [serve] accepts.
     pub rows: usize,
-    /// Columns of a block, which lie side by side, as many as [serve].
+    /// Columns of a block, which are adjacent in memory; a number that [serve] accepts.
     pub columns: usize,
     /// The element type.
     pub element: ElementType,
     /// Whether the largest is wanted, or the smallest.
     pub largest: bool,
-    /// Whether the last of equals wins.
+    /// Whether the last of equal elements wins.
     pub last: bool,
-    /// Receives the row of each extremum, block after block; null where nobody wants it. Alignment is not needed.
+    /// Receives the row of each extremum, block after block; null where it is not wanted. Alignment is not needed.
     pub index: *mut i64,
     /// Receives the extremum itself, likewise.
     pub values: *mut u8,
@@ -64,15 +64,15 @@ const NARROWEST: usize = 16;
 /// Bytes of the longest block whose rows share a register.
 const SEVERAL: usize = 4096;
 
-/// Columns from which on tiles of columns are faster.
+/// From this many columns on, tiles of columns are faster.
 const WIDE: usize = 128;
 
-/// Whether several rows of `bytes` bytes, which `follow` one another, share a register.
+/// Whether several rows of `bytes` bytes share a register: they have to `follow` one another.
 fn several(rows: usize, bytes: usize, follow: bool) -> bool {
     follow && bytes >= 2 && bytes.is_power_of_two() && rows * bytes <= SEVERAL
 }
 
-/// Whether this kernel reads blocks of so many rows and columns; rows may `follow` one another. A lane holds the number of a row.
+/// Whether this kernel reads blocks of this shape; rows may `follow` one another. A lane has to hold the number of a row.
 pub fn serve(element: ElementType, rows: usize, columns: usize, follow: bool) -> bool {
     let size = element.size();
     let bytes = columns * size;
@@ -86,10 +86,10 @@ pub fn serve(element: ElementType, rows: usize, columns: usize, follow: bool) ->
 }
 
 impl Down {
-    /// Returns the number of blocks done: there is NaN in the one that follows them.
+    /// Returns the number of blocks done. If blocks remain, the next one contains NaN.
     ///
     /// # Safety
-    /// To read them so is [served](serve), and there are as many as there are said to be, with room for as many results.
+    /// [`serve`] accepts the blocks; the memory holds all of them, and has room for their results.
     pub unsafe fn run(&self) -> usize {
         with_set!(I => with_kind!(self.element, self.largest, K, flip, infinity => self.by_width::<I, K>(flip, infinity)), 0)
     }
@@ -115,7 +115,7 @@ impl Down {
     }
 }
 
-/// Registers that are compared side by side, and chains of rows where there is but one register of columns.
+/// Registers that are compared in parallel, and chains of rows where the columns fill only one register.
 const CHAINS: usize = 4;
 
 struct Strips<'a, K, V>(&'a Down, i64, i64, PhantomData<(K, V)>);
@@ -205,13 +205,13 @@ unsafe fn combined<K: Kind, V: Lanes<K>>(best: &[V], place: &[V]) -> (V, V) {
     (most, rows)
 }
 
-/// Stretches of `count` reads that are walked side by side, in the order of comparison; they overlap where they have to.
+/// Stretches of `count` reads, walked in parallel in the order of comparison. They overlap where `N` does not divide `count`.
 struct Chains<const N: usize> {
-    /// The number of the first read of each, and where it is.
+    /// The number of the first read of each stretch, and where it reads.
     first: [(isize, *const u8); N],
-    /// Reads of each.
+    /// Reads of each stretch.
     length: usize,
-    /// From one read to the next.
+    /// From one read to the next, in numbers and in bytes.
     next: (isize, isize),
 }
 
@@ -228,7 +228,7 @@ impl<const N: usize> Chains<N> {
         Self { first, length, next: (by, by * stride) }
     }
 
-    /// The number of a read, and where it is.
+    /// The number of a read, and where it reads.
     #[inline(always)]
     fn read(&self, chain: usize, step: usize) -> (isize, *const u8) {
         let (number, data) = self.first[chain];
@@ -246,7 +246,7 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
         let Self(job, flip, infinity, _) = self;
         let (flip, infinity) = (splat::<K, V>(flip), splat::<K, V>(infinity));
         let width = job.columns * K::SIZE;
-        // For each element of a block a number: the larger as a lane, the sooner its row wins a tie.
+        // A number for each element of a block: in a tie, the row with the larger number wins (compared as lanes).
         let least = match (K::FLOAT && !K::KEYED, K::SIZE) {
             (false, size) => 1 << (8 * size - 1),
             (true, 4) => u64::from(1f32.to_bits()),

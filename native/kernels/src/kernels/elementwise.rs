@@ -1,4 +1,4 @@
-//! Accumulates the operands of an elementwise operation in tiles of the output, several in one pass.
+//! Accumulates the operands of an elementwise operation in tiles of the output, several operands in one pass.
 //!
 //! ```text
 //! for each row of the tile:
@@ -7,9 +7,9 @@
 //!     if there was: copy the first to the tile, and accumulate the others in the tile, with NaN as the order says
 //! ```
 //!
-//! A pass reads up to four operands: with more, each would be read in short stretches. The passes after the first accumulate in the
-//! tile. What comes before a line costs as much as a few hundred bytes of it, so a pass takes all rows of a tile in one go. Left
-//! out: operands with gaps, which are packed first.
+//! A pass reads up to four operands: with more, each would be read in short stretches. The passes after the first accumulate in
+//! the tile. Starting a line costs as much as a few hundred bytes of it, so a pass takes all rows of a tile in one go. Operands
+//! with gaps are packed first.
 
 use crate::element::compare::{Compared, Index, Lane};
 use crate::element::order::Order;
@@ -24,27 +24,27 @@ use std::ops::Range;
 /// Operands that are read in one pass over a tile.
 pub const AT_ONCE: usize = 4;
 
-/// A pass over a tile, or what several come to.
+/// A pass over a tile, or several passes together.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
     /// One element for each row, which comes before the operands.
     pub first: Option<Lines>,
-    /// The operands: one at least, where nothing comes before them.
+    /// The operands: at least one if `first` is None.
     pub operands: &'a [Lines],
     /// The lines of the tile, which are written.
     pub to: Lines,
-    /// How many there are.
+    /// The number of lines.
     pub rows: usize,
-    /// How long they are.
+    /// The number of elements in a line.
     pub len: usize,
 }
 
 /// Writes the largest (or smallest) of all operands to a tile.
 ///
 /// # Safety
-/// The operands have as many lines as the tile, each as long, and may be read; the tile may be written.
+/// The operands have the same number and length of lines as the tile, and may be read; the tile may be written.
 pub unsafe fn accumulate(pass: Pass, element: ElementType, extreme: Extreme) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     with_element_and_extreme!(element, extreme, E, O => unsafe { passes::<E, O>(pass) });
 }
 
@@ -52,13 +52,13 @@ pub unsafe fn accumulate(pass: Pass, element: ElementType, extreme: Extreme) {
 /// As for [`accumulate`].
 unsafe fn passes<E: Ranked, O: Order>(all: Pass) {
     let origin = E::origin::<O>();
-    // (Other types have no second try, and need no code for it.)
+    // Other types have no second try, and need no code for it.
     let again = E::HASTY.then_some(exact::<E::Like, E::LikeOrder<O>> as Again);
     let (operands, others) = all.operands.split_at(all.operands.len().min(AT_ONCE));
     let pass = Pass { operands, ..all };
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe {
-        // What does not look for NaN is the same for all orders of one end.
+        // Code that does not look for NaN is the same for all orders of one end.
         dispatch(Accumulate::<E::Like, O::OfNumbers, false> { pass, origin, again, order: PhantomData });
         for operands in others.chunks(AT_ONCE) {
             let pass = Pass { first: None, operands, ..all };
@@ -67,23 +67,23 @@ unsafe fn passes<E: Ranked, O: Order>(all: Pass) {
     }
 }
 
-/// Bytes of a line that is worth a beginning of its own, and of that: what vectors take in one step.
+/// Bytes from which a line gets a separate beginning, and bytes of the beginning: what vectors take in one step.
 const LONG: usize = 1024;
 const BEGINNING: usize = 256;
 
-/// Bytes of the longest part of a line that is read a second time where it has NaN.
+/// Bytes of the longest part of a line that is read a second time if it has NaN.
 const DOUBTFUL: usize = 1 << 15;
 
 /// Does a part of a line of a pass again.
 type Again = unsafe fn(&Pass, usize, Range<usize>);
 
-/// Accumulates the operands of one pass in a tile, in what the tile holds where it is `TILE`; or else as if none had NaN, and
-/// what has is done again.
+/// Accumulates the operands of one pass in a tile. With `TILE` the contents of the tile take part. Without it the operands are
+/// accumulated as if they had no NaN, and parts with NaN are done again.
 struct Accumulate<'a, E: Ranked, O, const TILE: bool> {
     pass: Pass<'a>,
     /// The origin of the ranks.
     origin: E::Origin,
-    /// Does a part of a line again, where types [may have to](Ranked::HASTY).
+    /// Does a part of a line again, for types that [may need it](Ranked::HASTY).
     again: Option<Again>,
     order: PhantomData<(E, O)>,
 }
@@ -108,7 +108,7 @@ impl<E: Compared + Ranked, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
     /// As for [`Task::run`].
     #[inline(always)]
     unsafe fn by_number(&self, first: impl Fn(usize) -> Option<E::Rank>) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe {
             match self.pass.operands.len() {
                 0 if TILE => {}
@@ -130,32 +130,32 @@ impl<E: Compared + Ranked, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
         let Pass { operands, to, rows, len, .. } = self.pass;
         let tries = E::HASTY && !TILE;
         let most = if tries { DOUBTFUL / size_of::<E>() } else { len };
-        // Whether the last part was found to have NaN: it is not hoped of the next one, then, that it has none.
+        // Whether the last try found NaN: the next part is then expected to have NaN too.
         let mut nan = false;
         for row in 0..rows {
             let first = first(row);
-            // (There is no loop for three in a tile: an extremum does not mind reading an operand twice.)
+            // With `TILE` there is no loop for three operands: one is read twice, which does not change the extremum.
             let lines: [*const E; OPERANDS] = from_fn(|at| operands[at % operands.len()].line(row as isize));
             let to = to.line::<*const E>(row as isize).cast_mut();
-            // Stores that straddle two lines of the cache cost 10 %. To do a few elements twice does no harm.
+            // Stores that straddle two cache lines cost 10 %. Doing a few elements twice does no harm.
             let head = to.cast::<u8>().align_offset(LINE) / size_of::<E>();
             let (mut start, mut end) = (0, most.min(len));
             let mut next = end;
             if head > 0 && len > 2 * LINE && size_of::<E::Origin>() > 0 && OPERANDS <= 2 && !TILE {
-                // What is left over by whole vectors is dear to turn into ranks: the beginning has a loop of its own.
-                // SAFETY: the caller's.
+                // Elements that do not fill a vector are expensive to turn into ranks: the beginning has a loop of its own.
+                // SAFETY: the caller's promise.
                 unsafe { self.span::<OPERANDS>(0..LINE, first, lines, to) };
                 start = head;
             } else if head > 0 && len * size_of::<E>() >= LONG {
                 (end, next) = (BEGINNING / size_of::<E>(), head);
             }
-            // (One loop for the beginning and for the rest, and not a copy of it for each.)
+            // One loop for the beginning and the rest, so that it is compiled only once.
             loop {
                 let again = nan;
-                // SAFETY: the caller's.
+                // SAFETY: the caller's promise.
                 nan = !again && unsafe { self.span::<OPERANDS>(start..end, first, lines, to) };
                 if let Some(exact) = self.again.filter(|_| tries && (again || nan)) {
-                    // SAFETY: the caller's.
+                    // SAFETY: the caller's promise.
                     unsafe { exact(&self.pass, row, start..end) };
                 }
                 if next == len {
@@ -167,11 +167,11 @@ impl<E: Compared + Ranked, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
         }
     }
 
-    /// Whether one of the elements was NaN, and what was written is worthless; not told where it is `TILE`, which has no second
-    /// try.
+    /// Whether one of the elements was NaN, so that what was written is invalid. With `TILE` this is not reported: no second try
+    /// follows.
     ///
     /// # Safety
-    /// The lines may be read and the tile written along the span, and the tile read where it is `TILE`.
+    /// The lines may be read and the tile written along the span; with `TILE` the tile may be read too.
     #[inline(always)]
     unsafe fn span<const OPERANDS: usize>(
         &self,
@@ -203,13 +203,13 @@ impl<E: Compared + Ranked, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
     }
 }
 
-/// Bytes of a piece: it stays in the first-level cache from the copy to the other operands.
+/// Bytes of a piece: it stays in the first-level cache between the copy and the other operands.
 const PIECE: usize = 1 << 13;
 
-/// Accumulates the operands of a pass in a part of a line, NaN being what the order says.
+/// Accumulates the operands of a pass in a part of a line, and treats NaN as the order says.
 ///
 /// # Safety
-/// The operands may be read along the span of that line, and the tile be written and read.
+/// The operands may be read along the span of that line, and the tile may be written and read.
 unsafe fn exact<E: Compared + Ranked, O: Order>(pass: &Pass, row: usize, span: Range<usize>) {
     let (origin, again) = (E::origin::<O>(), None);
     for start in span.clone().step_by(PIECE / size_of::<E>()) {
@@ -219,7 +219,7 @@ unsafe fn exact<E: Compared + Ranked, O: Order>(pass: &Pass, row: usize, span: R
         let lines: [Lines; AT_ONCE] = from_fn(|at| pass.operands.get(at).map_or(pass.to, |&lines| part(lines)));
         let (copy, others) = lines[..pass.operands.len()].split_at(usize::from(first.is_none()));
         let copy = Pass { first, operands: copy, to: part(pass.to), rows: 1, len };
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe {
             dispatch(Accumulate::<E, O::OfNumbers, false> { pass: copy, origin, again, order: PhantomData });
             let pass = Pass { operands: others, ..copy };

@@ -4,21 +4,21 @@ use crate::element::compare::{Compared, Key, Lane, worst};
 use crate::element::order::Order;
 use std::ptr;
 
-/// Bytes of a line of the cache: what the processor moves between memory and its caches at a time.
+/// Bytes of a cache line: the unit that the processor moves between memory and its caches.
 pub const LINE: usize = 64;
 
-/// A value that begins where a line does.
+/// A value that begins at a cache line.
 ///
-/// Scratch memory on the stack begins where that happens to be, in every process elsewhere. A vector that straddles two
-/// lines takes twice as long, and a load from what such a store has just written longer still: the same kernel was measured
+/// Otherwise scratch memory on the stack would begin at a different place of a line in each process. A vector that straddles two
+/// lines takes twice as long, and a load of what such a store has just written takes longer still: the same kernel was measured
 /// up to 15 % slower or faster from one process to the next.
 #[repr(align(64))]
 pub struct Aligned<T>(pub T);
 
 const _: () = assert!(align_of::<Aligned<u8>>() == LINE);
 
-/// Asks for `BYTES` bytes at `from`, which will be read after a pause; any address is allowed. It is a hint: an architecture
-/// without a stable way to give it goes without.
+/// Prefetches `BYTES` bytes at `from`, which will be read after a pause; any address is allowed. It does nothing on architectures
+/// without a stable intrinsic for it.
 #[inline(always)]
 pub fn prefetch<const BYTES: usize>(from: *const u8) {
     #[cfg(target_arch = "x86_64")]
@@ -33,25 +33,25 @@ pub fn prefetch<const BYTES: usize>(from: *const u8) {
 
 /// Contiguous elements, of any alignment.
 pub trait Source: Copy {
-    /// What is read.
+    /// The element type.
     type Element: Compared;
     /// The same memory, read as other elements of the same layout.
     type As<F: Compared>: Source<Element = F>;
     /// Whether there is a mask.
     const MASKED: bool;
-    /// From the first element, and its place in the mask where there is one.
+    /// Takes the first element and its byte in the mask, if there is a mask.
     fn new(data: *const u8, mask: *const u8) -> Self;
-    /// The lane of the element at `at`: the worst there is where the element is left out.
+    /// The lane of the element at `at`: the worst lane if the element is masked out.
     ///
     /// # Safety
-    /// The element may be read, and its place in the mask.
+    /// The element and its byte in the mask may be read.
     unsafe fn lane<O: Order>(self, at: usize) -> <Self::Element as Compared>::Lane;
-    /// The element at `at`: one that loses to all others where it is left out.
+    /// The element at `at`: an element that loses to all others if this one is masked out.
     ///
     /// # Safety
     /// As for [`lane`](Self::lane).
     unsafe fn element<O: Order>(self, at: usize) -> Self::Element;
-    /// The elements from another one on.
+    /// The elements after the first `elements`.
     fn skip(self, elements: usize) -> Self;
     /// The first element.
     fn data(self) -> *const Self::Element;
@@ -67,12 +67,12 @@ impl<E: Compared> Source for *const E {
     }
     #[inline(always)]
     unsafe fn lane<O: Order>(self, at: usize) -> E::Lane {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe { self.element::<O>(at) }.lane::<O>()
     }
     #[inline(always)]
     unsafe fn element<O: Order>(self, at: usize) -> E {
-        // SAFETY: the caller's; alignment is not needed.
+        // SAFETY: the caller's promise; alignment is not needed.
         unsafe { self.add(at).read_unaligned() }
     }
     #[inline(always)]
@@ -85,7 +85,7 @@ impl<E: Compared> Source for *const E {
     }
 }
 
-/// Elements under a mask: those whose byte is 0 are left out.
+/// Elements under a mask: an element whose byte is 0 is skipped.
 #[derive(Clone, Copy)]
 pub struct Masked<E> {
     data: *const E,
@@ -102,7 +102,7 @@ impl<E: Compared> Source for Masked<E> {
     }
     #[inline(always)]
     unsafe fn lane<O: Order>(self, at: usize) -> E::Lane {
-        // SAFETY: the caller's. The element is read first, so that there is nothing to jump over.
+        // SAFETY: the caller's promise. The element is read first, so that no branch is needed to skip the read.
         unsafe {
             let lane = self.data.lane::<O>(at);
             if *self.mask.add(at) != 0 { lane } else { worst::<O, _>() }
@@ -110,7 +110,7 @@ impl<E: Compared> Source for Masked<E> {
     }
     #[inline(always)]
     unsafe fn element<O: Order>(self, at: usize) -> E {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe {
             match *self.mask.add(at) {
                 0 => E::from_lane::<O>(worst::<O, _>()).0,
@@ -128,14 +128,14 @@ impl<E: Compared> Source for Masked<E> {
     }
 }
 
-/// Lines of contiguous elements, with their lines of a mask where there is one.
+/// Lines of contiguous elements, with the lines of their mask, if there is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines {
     /// The first element of the first line.
     pub data: *const u8,
     /// Bytes from one line to the next.
     pub stride: isize,
-    /// The place of the first element in the mask, 0 where the element is left out; null without a mask.
+    /// The byte of the first element in the mask, 0 where an element is skipped; null without a mask.
     pub mask: *const u8,
     /// Bytes from one line of the mask to the next.
     pub mask_stride: isize,
@@ -147,7 +147,7 @@ impl Lines {
         Self { data, stride, mask: ptr::null(), mask_stride: 0 }
     }
 
-    /// The lines from another one on.
+    /// The lines from number `line` on.
     #[inline(always)]
     pub fn from(self, line: isize) -> Self {
         let data = self.data.wrapping_offset(self.stride * line);
@@ -167,13 +167,13 @@ impl Lines {
         S::new(lines.data, lines.mask)
     }
 
-    /// Writes the keys of the elements at a place of each of some lines.
+    /// Writes the key of one element of each line: the element at the line's place.
     ///
     /// # Safety
-    /// There are such places, and room for as many keys.
+    /// The lines have these places, and `keys` has room for one key per line.
     pub unsafe fn write_keys<S: Source, O: Order>(self, lines: usize, places: *const i64, keys: *mut u8) {
         for line in 0..lines {
-            // SAFETY: the caller's.
+            // SAFETY: the caller's promise.
             unsafe {
                 let lane = self.line::<S>(line as isize).lane::<O>(places.add(line).read_unaligned() as usize);
                 keys.cast::<Key<S::Element>>().add(line).write(lane.key::<O>());
@@ -182,7 +182,7 @@ impl Lines {
     }
 }
 
-/// Memory for the results of a block, one after the other; null where they are not wanted.
+/// Memory for the results of a block, which are contiguous; null for results that are not wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct Outputs {
     /// Receives the key of each extremum.
@@ -194,7 +194,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Nothing is wanted.
+    /// No result is wanted.
     pub const NOTHING: Self = Self { keys: ptr::null_mut(), values: ptr::null_mut(), index: ptr::null_mut() };
 
     /// Memory for the results from a position on, of elements of `size` bytes.
@@ -209,10 +209,10 @@ impl Outputs {
 /// The bits of an element of `size` bytes. Alignment is not needed.
 ///
 /// # Safety
-/// It is there.
+/// The element may be read.
 #[inline(always)]
 pub unsafe fn read_bits(from: *const u8, size: usize) -> u64 {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe {
         match size {
             1 => u64::from(*from),
@@ -226,10 +226,10 @@ pub unsafe fn read_bits(from: *const u8, size: usize) -> u64 {
 /// Writes the bits of an element of `size` bytes. Alignment is not needed.
 ///
 /// # Safety
-/// There is room for it.
+/// The element may be written.
 #[inline(always)]
 pub unsafe fn write_bits(to: *mut u8, bits: u64, size: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise.
     unsafe {
         match size {
             1 => to.write(bits as u8),
@@ -240,12 +240,12 @@ pub unsafe fn write_bits(to: *mut u8, bits: u64, size: usize) {
     }
 }
 
-/// Scratch memory, made when it is needed.
+/// Scratch memory, allocated on demand.
 #[derive(Default)]
 pub struct Scratch(Vec<Aligned<[u8; LINE]>>);
 
 impl Scratch {
-    /// At least `bytes` bytes. A larger request than all before loses what was there.
+    /// At least `bytes` bytes. A request that is larger than all before it discards the contents.
     pub fn reserve(&mut self, bytes: usize) -> *mut u8 {
         self.0.reserve(bytes.div_ceil(LINE));
         self.0.as_mut_ptr().cast()

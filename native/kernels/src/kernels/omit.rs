@@ -1,6 +1,6 @@
-//! Elements that are left out: what does not take part is replaced, in a packed block, by an element that loses to all others.
+//! Skipped elements: in a packed block, each of them is replaced by an element that loses to all others.
 //!
-//! NaN and NaT are told by their bits, so that one kernel per element size serves all types.
+//! NaN and NaT are recognised by their bits, so that one kernel per element size serves all types.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -11,27 +11,27 @@
 use crate::element::Pattern;
 use crate::isa::Task;
 
-/// Bytes of scratch memory that a block without what is left out may fill: it fits the first-level cache, and has room for
-/// pieces of rows that are worth reading.
+/// Bytes of scratch memory that a block may fill once its skipped elements are replaced: it fits the first-level cache, and
+/// holds pieces of rows that are long enough to be worth reading.
 pub const OMIT_SCRATCH: usize = 1 << 15;
 
-/// Copies a block of contiguous elements, and replaces those that do not take part. Its lines follow one another.
+/// Copies a block of contiguous elements and replaces the skipped ones. Its lines follow one another.
 pub struct Omit {
-    /// The first element; null where the block is in the copy already.
+    /// The first element; null if `to` already holds the block.
     pub from: *const u8,
     /// Receives the copy.
     pub to: *mut u8,
     /// Bytes of an element: 1, 2, 4 or 8.
     pub size: usize,
-    /// Lines, and elements of each.
+    /// The number of lines, and of elements in each line.
     pub lens: (usize, usize),
-    /// The byte of the first element's place in the mask, 0 where the element is left out; null where there is no mask.
+    /// The byte of the first element in the mask, 0 where an element is skipped; null without a mask.
     pub mask: *const u8,
     /// Bytes in the mask from one line to the next, and from one element to the next: 0 or 1.
     pub mask_strides: (isize, isize),
-    /// The elements that are left out.
+    /// Which elements are skipped because of their bits.
     pub pattern: Pattern,
-    /// What stands in their place, as bits.
+    /// The bits that replace a skipped element.
     pub fill: u64,
 }
 
@@ -54,14 +54,14 @@ impl Omit {
     unsafe fn lines<T: Bits>(&self) {
         let ((mut lines, mut len), (stride, step)) = (self.lens, self.mask_strides);
         if self.mask.is_null() || stride == len as isize * step {
-            // One long line: a loop over vectors starts and ends once.
+            // Take the block as one long line: the vector loop then starts and ends only once.
             (lines, len) = (1, lines * len);
         }
         for line in 0..lines {
             let at = line * len;
             let (from, to) = (self.from.cast::<T>().wrapping_add(at), self.to.cast::<T>().wrapping_add(at));
             let mask = self.mask.wrapping_offset(stride * line as isize);
-            // (Vectors do not read and write the same memory by two names.)
+            // The compiler does not vectorise a loop that may read and write the same memory through two pointers.
             if self.from.is_null() {
                 self.masked(|at| *to.add(at), to, len, mask, step);
             } else {
@@ -70,7 +70,7 @@ impl Omit {
         }
     }
 
-    /// Written out for the masks that vectors can read.
+    /// Has one loop for each kind of mask, so that each can be vectorised.
     #[inline(always)]
     unsafe fn masked<T: Bits>(&self, from: impl Fn(usize) -> T, to: *mut T, len: usize, mask: *const u8, step: isize) {
         let Pattern { flip, magnitude, limit } = self.pattern;
@@ -107,7 +107,7 @@ impl Omit {
 pub trait Bits: Copy + PartialEq {
     /// The lower bits of a pattern.
     fn new(bits: u64) -> Self;
-    /// [`Pattern::matches`], in as many bits as the element has.
+    /// [`Pattern::matches`], at the width of the element.
     fn matches(self, flip: Self, magnitude: Self, limit: Self) -> bool;
 }
 

@@ -9,7 +9,7 @@
 //! swap the bytes in the copy
 //! ```
 //!
-//! Left out: to ask for what is read next. Processors differ in whether it helps.
+//! Left out: prefetching. Whether it helps depends on the processor.
 
 use crate::isa::{InstructionSet, Task, dispatch_narrow, dispatch_wide};
 use crate::kernels::transpose::Transpose;
@@ -30,22 +30,22 @@ pub struct Pack {
     pub size: usize,
     /// Whether `to` is scratch memory, which is in the cache, and `data` is not.
     pub scratch: bool,
-    /// Whether the bytes of each element stand in the other order.
+    /// Whether the elements are in the other byte order.
     pub swapped: bool,
     /// Receives the block.
     pub to: *mut u8,
-    /// Bytes there from one `outer` position to the next.
+    /// Bytes in `to` from one `outer` position to the next.
     pub step: usize,
 }
 
-/// Elements from one outer position of a packed block to the next: the inner length in whole vectors.
+/// Elements from one outer position of a packed block to the next: the inner length rounded up to whole vectors.
 pub fn pitch(inner: usize, size: usize) -> usize {
-    // Sizes are powers of two: a division is a large part of the cost of a small call.
+    // A shift, since sizes are powers of two: a division is a large part of the cost of a small call.
     let lanes = 16 >> size.trailing_zeros();
     (inner + lanes - 1) & !(lanes - 1)
 }
 
-/// Packs two squares at once where `PAIRS`.
+/// Packs two squares at once if `PAIRS`.
 struct Packing<const PAIRS: bool>(Pack);
 
 impl<const PAIRS: bool> Task for Packing<PAIRS> {
@@ -71,10 +71,10 @@ impl Pack {
     /// Packs the block.
     ///
     /// # Safety
-    /// The block may be read, and there is room in `to` for as many lines as are `step` bytes apart.
+    /// The block may be read, and `to` has room for its lines, `step` bytes apart.
     #[inline(never)]
     pub unsafe fn run(self) {
-        // SAFETY: the caller's; wide instruction sets have AVX2, where there are pairs.
+        // SAFETY: the caller's promise; pairs need AVX2, which the wide instruction sets of x86-64 have.
         unsafe {
             if InstructionSet::current().is_wide() {
                 dispatch_wide(Packing::<true>(self));
@@ -85,14 +85,14 @@ impl Pack {
     }
 
     /// # Safety
-    /// As for [`run`](Self::run); `T` has the size of the elements, `N` of them fill a part of a register, and there is AVX2 where
-    /// `pairs`.
+    /// As for [`run`](Self::run). `T` has the size of the elements, `N` elements fill a part of a register, and `pairs` needs
+    /// AVX2 on x86-64.
     #[inline(always)]
     unsafe fn by_size<T: Copy, const SIZE: usize, const N: usize>(&self, pairs: bool, swap: impl Fn(T) -> T) {
         let Self { data: from, outer: (len, across), inner: (rows, stride), to, step, scratch, .. } = *self;
         let mut done = 0;
         if across == SIZE as isize && len > 1 && rows >= N && (len >= N || scratch) {
-            // Elsewhere registers of two parts straddle two lines of the cache where those of one do not.
+            // Outside scratch memory, registers of two parts straddle cache lines where registers of one part do not.
             let pairs = pairs && scratch;
             // SAFETY: inside the block.
             done = unsafe { Transpose { from, stride, rows, len, to, step, pairs }.run::<SIZE, N>() };
@@ -101,12 +101,12 @@ impl Pack {
         for row in 0..len {
             let to = to.wrapping_add(row * step).cast::<T>();
             let (from, left) = (from.wrapping_offset(across * row as isize + stride * done as isize), rows - done);
-            // What the compiler knows the stride of becomes vectors.
+            // The compiler vectorises the loops whose stride it knows.
             // SAFETY: inside the block.
             unsafe {
                 match to.wrapping_add(done) {
                     _ if left == 0 => {}
-                    // (By bytes, since neither need be aligned.)
+                    // By bytes, because neither side needs to be aligned.
                     to if stride == size => to.cast::<u8>().copy_from_nonoverlapping(from, left * SIZE),
                     to if stride == 0 => line(from, 0, to, left),
                     to if stride == -size => line(from, -size, to, left),
@@ -124,11 +124,11 @@ impl Pack {
 /// Gathers a line of elements that are `stride` bytes apart.
 ///
 /// # Safety
-/// The elements may be read, and as many be written.
+/// The `len` elements may be read and written.
 #[inline(always)]
 unsafe fn line<T: Copy>(from: *const u8, stride: isize, to: *mut T, len: usize) {
     for at in 0..len {
-        // SAFETY: the caller's. (An offset that might wrap would keep vectors away from strides of two.)
+        // SAFETY: the caller's promise. (With an offset that may wrap, strides of two are not vectorised.)
         unsafe { to.add(at).write_unaligned(from.offset(stride * at as isize).cast::<T>().read_unaligned()) };
     }
 }

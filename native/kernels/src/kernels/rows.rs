@@ -8,9 +8,9 @@
 //! find the stretch of 64 elements of the best block that holds the key, then the place in the stretch
 //! ```
 //!
-//! To sweep needs no index vectors, and only the block that holds the answer is read a second time, from cache. Rows of bools
-//! are searched for the better of their two values at once: most end early. Rows of bytes begin with a short block, since among
-//! random bytes there is an extreme in it.
+//! A sweep needs no index vectors, and only the block that holds the answer is read a second time, from cache. In rows of bools
+//! the kernel searches for the better of the two values directly, and mostly stops early. Rows of bytes begin with a short block,
+//! because among random bytes it already holds an extreme.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -33,11 +33,11 @@ pub struct Rows<'a, S: Source, X> {
     pub rows: usize,
     /// Elements in a row, at least one.
     pub len: usize,
-    /// Whether the last of equals wins.
+    /// Whether the last of equal elements wins.
     pub last: bool,
-    /// For each end keys that the rows have to reach, or null: the place in a row that does not is left open, and its value.
+    /// For each end, the keys that the rows must reach, or null. For a row that falls short, place and value are unspecified.
     pub against: &'a [*const u8],
-    /// For each end what receives the results.
+    /// For each end, where the results go.
     pub to: &'a [Outputs],
     /// The ends of the order.
     pub ends: PhantomData<(S, X)>,
@@ -48,7 +48,7 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
     #[inline(always)]
     unsafe fn run(self) {
         debug_assert!(self.len > 0 && !self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
-        // Copies, since what is written might be the lists themselves for all that the compiler knows.
+        // Copies: for all the compiler knows, writing a result could change these lists.
         let other = X::BOTH as usize;
         let (to, against) = ([self.to[0], self.to[other]], [self.against[0], self.against[other]]);
         for row in 0..self.rows {
@@ -62,8 +62,8 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
 }
 
 impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
-    /// Writes what is wanted of a row's extremum. Its place is looked for where somebody asks for it, or where the key does not
-    /// say which element it is.
+    /// Writes the wanted results of a row. It searches for the place only if the place is wanted, or if the key does not
+    /// determine the element.
     #[inline(always)]
     unsafe fn finish<O: Order>(
         &self,
@@ -88,7 +88,7 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
             }
         }
         let source = self.lines.line::<S>(row as isize);
-        // To look for the place is a pause in reading; a walk over many rows asks for the next one before.
+        // The search for the place interrupts the reading, so a walk over many rows prefetches the next row first.
         if row + 1 < self.rows && self.len * size_of::<S::Element>() >= AHEAD / 2 {
             let next = source.data().cast::<u8>().wrapping_offset(self.lines.stride);
             if S::Element::TWO_KEYS { prefetch::<LOOK>(next) } else { prefetch::<AHEAD>(next) }
@@ -119,13 +119,13 @@ unsafe fn seek_at<S: Source, O: Order>(
         }
 }
 
-/// Bytes from which a row is read in blocks twice as long: from the third-level cache on, each comparison
-/// in between is a pause in reading that costs more than a longer search at the end.
+/// Rows of at least this many bytes are read in blocks twice as long: from the third-level cache on, each comparison between
+/// blocks interrupts the reading, which costs more than a longer search at the end.
 const LONG: usize = 1 << 20;
 
-/// Bytes of the next row that are prefetched before the search for the place: the hardware goes on by itself from
-/// there. Measured over rows of 4 and 8 KiB: from the third-level cache 2 KiB gain 10 to 20 %, 8 KiB lose it again (Zen 5); from
-/// memory 2 KiB gain 10 to 15 % (Zen 3).
+/// Bytes of the next row that are prefetched before the search for the place: the hardware prefetches the rest by itself.
+/// Measured over rows of 4 and 8 KiB: from the third-level cache, 2 KiB gain 10 to 20 %, and 8 KiB lose it again (Zen 5);
+/// from memory, 2 KiB gain 10 to 15 % (Zen 3).
 const AHEAD: usize = 2048;
 
 /// Elements of the first block of a long row of bytes.
@@ -134,11 +134,11 @@ const FIRST_BYTES: usize = 1024;
 /// A key, and where the block that holds it begins and ends.
 type Candidate<E> = (Option<Key<E>>, (usize, usize));
 
-/// For each end the key of the extremum of `len` elements, and where it lies.
+/// For each end, the key of the extremum of `len` elements, and the block that holds it.
 #[inline(always)]
 unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: bool) -> [Candidate<S::Element>; 2] {
     let (data, size) = (source.data(), size_of::<S::Element>());
-    // (In an array they would be in memory.)
+    // Two variables: the compiler would keep an array in memory.
     let mut first: Candidate<S::Element> = (None, (0, len));
     let mut second = first;
     if S::Element::TWO_KEYS {
@@ -151,8 +151,8 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
     let whole = if len * size < LONG { BLOCK } else { 2 * BLOCK } / size;
     let mut block = if size == 1 && len >= BLOCK { FIRST_BYTES } else { whole };
     let mut left = 0..len;
-    // Blocks begin where lines of the cache do: vectors that straddle two lines take half as long again to read from
-    // the second-level cache.
+    // Blocks begin at cache lines: vectors that straddle two lines take half as long again to read from the
+    // second-level cache.
     let offset = data.cast::<u8>().align_offset(LINE) / size;
     let line_after = |at: usize| at + (offset.wrapping_sub(at) & (LINE / size - 1));
     while !left.is_empty() {
@@ -174,7 +174,7 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
         if other.is_some() {
             second = (other, (start, stop));
         }
-        // Nothing is beyond NaN, which is at both ends.
+        // No key beats the utmost one, and NaN has it at both ends.
         if first.0 == Some(utmost::<X::First, _>()) && (!X::BOTH || second.0 == Some(utmost::<X::Second, _>())) {
             break;
         }
@@ -182,17 +182,17 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
     [first, second]
 }
 
-/// Bools that are searched between two looks.
+/// Bools that are searched before each check for a hit.
 const LOOK: usize = 128;
 
-/// Where a stretch of bools lies that holds the first (or last) of those that no other beats, with their key; or else the whole row,
-/// with the other one.
+/// The key that no other beats, and the stretch that holds the first (or last) bool with it. If no bool has this key, the other
+/// key and the whole row.
 #[inline(always)]
 unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize, last: bool) -> Candidate<S::Element> {
     let hit = |at| source.lane::<O>(at).key::<O>() == utmost::<O, _>();
     let stretch = LOOK.min(len);
     for done in (0..len).step_by(LOOK) {
-        // What is left at the far edge overlaps a stretch without a hit, which does no harm.
+        // The last stretch overlaps one without a hit, which does no harm.
         let far = done.min(len - stretch);
         let start = if last { len - stretch - far } else { far };
         let mut any = false;
@@ -206,8 +206,8 @@ unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize
     (Some(worst::<O, _>()), (0, len))
 }
 
-/// The first (or last) place of a key that the block held when it was swept. Another thread may have written since: then
-/// it is any place of the block.
+/// The first (or last) place of a key that the block held when it was swept. If another thread has written since, the
+/// result may be any place of the block.
 #[inline(always)]
 unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key: Key<S::Element>) -> usize {
     type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
@@ -216,14 +216,14 @@ unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key
         let mut places = (0..len).filter(|&at| lane(at).key::<O>() == key);
         return if LAST { places.next_back() } else { places.next() }.unwrap_or(0);
     }
-    // To compare values is cheaper than to compare keys, but does not find NaN.
+    // Comparing values is cheaper than comparing keys, but does not find NaN.
     let value = LaneOf::<S>::from_key(key);
     let at = if key == utmost::<O, _>() {
         stretch_with::<<LaneOf<S> as Lane>::Index, LAST>(len, |at| lane(at).key::<O>() == key)
     } else {
         stretch_with::<<LaneOf<S> as Lane>::Index, LAST>(len, |at| lane(at) == value)
     };
-    // Within the stretch the place is a minimum: a walk would end in a branch that nobody can predict.
+    // Within the stretch, a minimum finds the place: a loop that stops at the hit would end in an unpredictable branch.
     let mut nearest = <LaneOf<S> as Lane>::Index::MAX;
     for step in 0..LANES {
         let distance = if LAST { LANES - 1 - step } else { step };
@@ -232,21 +232,21 @@ unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key
     }
     let distance = nearest.widen() as usize;
     if distance >= LANES {
-        // Where the host has denormal floats taken for zeros, values can be equal whose keys are not. And the key may be
-        // gone.
+        // If the host treats denormal floats as zeros, values can be equal although their keys differ. The key may also
+        // be gone.
         let mut places = (at..at + LANES).filter(|&at| lane(at) == value);
         return if LAST { places.next_back() } else { places.next() }.unwrap_or(at);
     }
     at + if LAST { LANES - 1 - distance } else { distance }
 }
 
-/// Where the first (or last) stretch of [`LANES`] places with a hit begins: the one at the far end if there is no other,
-/// whether it has one or not.
+/// The start of the first (or last) stretch of [`LANES`] places with a hit. If no other stretch has a hit, it is the start
+/// of the stretch at the far end, which may have none.
 #[inline(always)]
 fn stretch_with<I: Index, const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> usize {
     let (mut at, far) = if LAST { (len - LANES, 0) } else { (0, len - LANES) };
     while at != far {
-        // Collected as wide as the lanes: a truth value for each would be packed first.
+        // The flags are as wide as the lanes: the compiler would pack bools first.
         let mut any = I::ZERO;
         for step in 0..LANES {
             any = any.or(hit(at + step));
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
     use crate::element::order::{Largest, Smallest};
 
-    /// Keys that no element has: what is left when another thread writes between the sweep and the search.
+    /// Searches for keys that no element has, as if another thread had written between the sweep and the search.
     #[test]
     fn a_key_that_is_gone_is_sought_no_further_than_its_block() {
         fn seek_in_vain<E: Compared, O: Order>(element: E, absent: Key<E>) {
@@ -273,7 +273,7 @@ mod tests {
                 for len in [1, 2, 63, 64, 65, 100, 127, 128, 129, 300] {
                     let block = vec![element; len];
                     for last in [false, true] {
-                        // SAFETY: the block has as many elements.
+                        // SAFETY: the block has `len` elements.
                         assert!(unsafe { seek_at::<_, O>(block.as_ptr(), key, (0, len), last) } < len);
                     }
                 }

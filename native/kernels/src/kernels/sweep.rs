@@ -1,4 +1,4 @@
-//! The extreme key of a block of contiguous elements: values alone, without their places.
+//! The extreme key of a block of contiguous elements: only the value, without its place.
 //!
 //! ```text
 //! best = K registers, each of the worst lane there is
@@ -11,10 +11,10 @@
 //! the key is the best of its lanes
 //! ```
 //!
-//! Memory is read in the order of addresses, once, by one stream: the processor reads ahead by itself, without a prefetch.
-//! What held the best lanes in memory and took several stretches at a time, to load and store them less often, looked like eight
-//! streams: on Zen 3 and Zen 4 it took up to three times as long beyond the caches, and twice as long within them. Eight
-//! registers hide how long a comparison takes (Zen 3, AVX2: 150 GB/s from the first-level cache where four give 97).
+//! Memory is read once, in the order of addresses, as one stream: the processor reads ahead by itself, without a prefetch. A
+//! kernel that kept the best lanes in memory, and took several stretches at a time to load and store them less often,
+//! looked like eight streams: on Zen 3 and Zen 4 it took up to three times as long beyond the caches, and twice as long within
+//! them. Eight registers hide the latency of a comparison (Zen 3, AVX2: 150 GB/s from the first-level cache; four give 97).
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -32,10 +32,10 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
 pub trait Sweep: Compared {
-    /// Whether there are but two keys: the first element with the better one is all there is to find.
+    /// Whether the type has only two keys: a search for the first element with the better key is then enough.
     const TWO_KEYS: bool = false;
 
-    /// For each end of the order the extreme key of a block, if it is better than the champion so far.
+    /// For each end of the order, the extreme key of a block, if it is better than the champion so far.
     #[inline(always)]
     unsafe fn sweep<X: Ends>(data: *const Self, len: usize, champions: Keys<Self>) -> Keys<Self> {
         sweep_ends::<*const Self, X>(data, len, champions)
@@ -53,8 +53,8 @@ impl Sweep for Bool {
 }
 
 impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
-    /// By bits, which are no more to compare than integers: as signed ones the positive are in order and above all
-    /// others, as unsigned ones the negative are, the other way round. A block is small enough to be read twice.
+    /// Compares bits, which is as cheap as comparing integers. As signed integers, the positive floats are in order and
+    /// above all others; as unsigned integers, the negative ones are, in reverse order. A block is small enough to be read twice.
     #[inline(always)]
     unsafe fn sweep<X: Ends>(data: *const Self, len: usize, champions: Keys<Self>) -> Keys<Self> {
         if len < LONG || !X::First::NAN_WINS {
@@ -69,8 +69,8 @@ impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
 }
 
 impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
-    /// The extreme key of a block, if it is better than the champion so far, by the largest of the bits as integers with a sign and
-    /// without one.
+    /// The extreme key of a block, if it is better than the champion so far. `signed` and `unsigned` are the largest of the bits,
+    /// as signed and as unsigned integers.
     #[inline(always)]
     unsafe fn by_bits<O: Order>(
         data: *const Self,
@@ -93,15 +93,15 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
     }
 }
 
-/// Elements from which a block of 16-bit floats is swept by its bits.
+/// Blocks of at least this many 16-bit floats are swept by their bits.
 const LONG: usize = 2048;
 
-/// Bytes that are swept before the best value so far is compared: long enough to hide the comparison, short
-/// enough to be still in the first-level cache when the answer is looked up in it.
+/// Bytes that are swept before each comparison with the best value so far: enough to hide the comparison, and few
+/// enough to be still in the first-level cache when the place is searched.
 pub const BLOCK: usize = 16384;
 
-/// Elements that are searched side by side. Loops over fewer are unrolled by the compiler before it vectorises them, and then
-/// not vectorised at all.
+/// Elements that are searched side by side. The compiler unrolls loops over fewer elements before it vectorises, and then does
+/// not vectorise them at all.
 pub const LANES: usize = 64;
 
 /// The extreme key of a block, if it is better than the champion so far.
@@ -113,7 +113,7 @@ unsafe fn sweep_lanes<E: Compared, O: Order>(data: *const E, len: usize, champio
 /// A key for each end of the order, where there is one.
 pub type Keys<E> = [Option<Key<E>>; 2];
 
-/// For each end of the order the extreme key of a block, or of what a mask leaves of it, if it is better than the champion so
+/// For each end of the order, the extreme key of a block without its masked elements, if it is better than the champion so
 /// far.
 #[inline(always)]
 pub unsafe fn sweep_ends<S: Source, X: Ends>(source: S, len: usize, champions: Keys<S::Element>) -> Keys<S::Element> {
@@ -125,9 +125,9 @@ pub unsafe fn sweep_ends<S: Source, X: Ends>(source: S, len: usize, champions: K
     }
 }
 
-/// The same, by registers of `W` lanes, which fill the widest there is; few elements by registers of `HALF` as many.
-/// (With AVX-512 the compiler joined halves by shuffles: a Xeon of family 6, model 167, read 1 MB of binary32 in 12.7 us so, and
-/// reads it in 8.7.)
+/// [`sweep_ends`] with registers of `W` lanes, which fill the widest register there is. Few elements use `HALF` lanes. With
+/// AVX-512 the compiler joined halves by shuffles: a Xeon of family 6, model 167, then read 1 MB of binary32 in 12.7 us, and now
+/// reads it in 8.7.
 #[inline(always)]
 unsafe fn sweep_by<S: Source, X: Ends, const W: usize, const HALF: usize>(
     source: S,
@@ -160,8 +160,8 @@ unsafe fn sweep_few<S: Source, O: Order>(
 /// The lanes that a source yields.
 type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
 
-/// Sweeps `K` registers of `W` lanes in each step. (The compiler keeps such small arrays in registers where all loops over them
-/// have constant ends.)
+/// Sweeps `K` registers of `W` lanes in each step. The compiler keeps such small arrays in registers if all loops over them have
+/// constant bounds.
 #[inline(always)]
 unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
     source: S,
@@ -173,17 +173,17 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
     let mut nan = [<LaneOf<S> as Lane>::Index::ZERO; W];
     let mut at = 0;
     while at < len {
-        // An extremum does not mind reading an element twice.
+        // Reading an element twice does not change an extremum.
         at = at.min(len - K * W);
         for pair in (0..K).step_by(2) {
-            // Without it the compiler reads the last pairs before the first.
+            // Without the fence the compiler reads the last pairs before the first.
             compiler_fence(Ordering::SeqCst);
             let (low, high) = (at + pair * W, at + pair * W + W);
             let (one, other) = (register::<S, X::First, W>(source, low), register::<S, X::First, W>(source, high));
             take::<X::First, _, W>(&mut first[pair], one);
             take::<X::First, _, W>(&mut first[pair + 1], other);
             for lane in 0..W {
-                // (With AVX-512 this is one instruction; a sum of truth values is three.)
+                // With AVX-512 this is one instruction; combining truth values takes three.
                 nan[lane] = if one[lane].unordered::<X::First>(other[lane]) { Index::MAX } else { nan[lane] };
             }
             if X::BOTH {
@@ -193,8 +193,8 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
         }
         at += K * W;
     }
-    // What has to be in memory at the end is what the compiler builds vectors for; from sums of single lanes it builds none
-    // (64-bit lanes took twice to ten times as long).
+    // The compiler builds vectors for arrays that must be in memory at the end, but none if single lanes are combined (64-bit
+    // lanes took two to ten times as long).
     let first = black_box(first);
     let second = if X::BOTH { black_box(second) } else { second };
     if LaneOf::<S>::NAN && black_box(nan).into_iter().reduce(BitOr::bitor).is_some_and(Index::any) {
@@ -206,7 +206,7 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
     [better_than::<X::First, _, W>(best, champions[0]), other]
 }
 
-/// `W` lanes from one on.
+/// The `W` lanes that start at `from`.
 #[inline(always)]
 unsafe fn register<S: Source, O: Order, const W: usize>(source: S, from: usize) -> [LaneOf<S>; W] {
     let mut lanes = [LaneOf::<S>::LOWEST; W];
@@ -216,7 +216,7 @@ unsafe fn register<S: Source, O: Order, const W: usize>(source: S, from: usize) 
     lanes
 }
 
-/// Takes the lanes that are better.
+/// Replaces lanes of `best` by better ones.
 #[inline(always)]
 fn take<O: Order, L: Lane, const W: usize>(best: &mut [L; W], lanes: [L; W]) {
     for lane in 0..W {
@@ -234,8 +234,8 @@ fn join<O: Order, L: Lane, const W: usize, const K: usize>(registers: [[L; W]; K
     best
 }
 
-/// The extreme key of a register, if it is better than the champion so far. Few blocks beat it, and to see that they do not costs
-/// less than to find their own.
+/// The extreme key of a register, if it is better than the champion so far. Few blocks beat the champion, and this check costs
+/// less than finding the block's own key.
 #[inline(always)]
 fn better_than<O: Order, L: Lane, const W: usize>(best: [L; W], champion: Option<L::Key>) -> Option<L::Key> {
     if let Some(champion) = champion {

@@ -1,24 +1,24 @@
-//! The k best of lines.
+//! The k best elements of lines.
 //!
 //! ```text
 //! a contiguous line:
-//!     compare registers to some largest ones in turn; the k-th best of their lanes is a bound: k elements reach it
-//!     collect what is not below the bound; once there are k that equal it, what is above it
-//!     sort that
-//! few of many lines side by side:
+//!     reduce the line to a few registers of largest lanes; the k-th best of these lanes is a bound that k elements reach
+//!     collect the elements that are not below the bound; once k of them equal it, only those above it
+//!     sort them
+//! a few elements of each of many adjacent lines:
 //!     each lane keeps its best in order; a row of lanes moves to its place where one beats its k-th best
 //! ```
 //!
-//! Of a random line the bound lets through little more than k: with m lanes, m ln(m / (m - k)). Of a line in order the largest
-//! registers hold its end, since they take turns. What is collected are keys, in one integer with their places, which is smaller the
-//! earlier an element comes: ties break by themselves, and NaN has a key. Columns with NaN are left to the other kernel.
+//! In a random line little more than k elements reach the bound: with m lanes, m ln(m / (m - k)). In a sorted line the largest
+//! registers hold its end, since they take turns. Each key is collected in one integer with its place: the smaller, the earlier
+//! its element comes. So ties break by themselves, and NaN has a key. Columns with NaN are left to the other kernel.
 //!
 //! Measured on a Xeon of family 6, model 167, with AVX-512 and with AVX2: 50 of 50257 float32 take 6.4 and 7.7 us, where argmax
-//! takes 6; onnxruntime's heap takes 27 (descending) to 63. 8 of 64 take 80 and 135 ns for each of many lines. Columns that ascend
-//! take up to 2.6 times as long as random ones: each row moves to its place.
+//! takes 6; onnxruntime's heap takes 27 (descending) to 63. 8 of 64 take 80 and 135 ns for each of many lines. Ascending columns
+//! take up to 2.6 times as long as random columns: each row moves to its place.
 //!
-//! Left out: to find the best, replace it and compare its block anew, which waits for each of them in turn (5 of 1000: 330 ns,
-//! here 175); a bound from a sample for lines that the cache holds (50257: 12 us); a bound that is the k-th of more lanes.
+//! Not done: finding the best, replacing it and comparing its block again, which waits for each step in turn (5 of 1000: 330 ns,
+//! here 175); a bound from a sample for lines that fit the cache (50257: 12 us); a bound that is the k-th of more lanes.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -33,13 +33,13 @@ use crate::kernels::short_rows::{store_places, values};
 use crate::vector::{Kind, Lanes, Mask, folded, splat};
 use std::marker::PhantomData;
 
-/// A key and a place in one integer, which is smaller the earlier its element comes.
+/// A key and a place in one integer: the smaller the integer, the earlier its element comes.
 pub trait Packed: Copy + Ord + Send + 'static {
     fn new(key: i64, place: usize) -> Self;
     fn place(self) -> usize;
 }
 
-/// Of elements of 4 bytes at most, in lines of less than 2^32.
+/// For elements of at most 4 bytes, in lines of fewer than 2^32 elements.
 impl Packed for u64 {
     #[inline(always)]
     fn new(key: i64, place: usize) -> Self {
@@ -62,19 +62,19 @@ impl Packed for u128 {
     }
 }
 
-/// Candidates for the best of a line.
+/// Candidates for the best elements of a line.
 pub struct Candidates<P> {
     pub rule: Rule,
     /// The least key that is wanted.
     pub bound: i64,
-    /// How many of that key are wanted yet; none of any key where that is 0.
+    /// How many more elements with the key `bound` are wanted; if 0, no more elements of any key are wanted.
     pub equal: usize,
-    /// Those of a key that is wanted, the first at their places.
+    /// Elements whose key is wanted; of equal elements, the first ones.
     pub found: Vec<P>,
 }
 
 impl<P: Packed> Candidates<P> {
-    /// Adds an element, for which there is room, if it is wanted; whether it was the last one of its key.
+    /// Adds an element if it is wanted; there is room for it. Returns whether it was the last wanted element with its key.
     #[inline(always)]
     unsafe fn add(&mut self, from: *const u8, place: usize, size: usize, float: bool) -> bool {
         let key = self.rule.key(read_bits(from, size), size, float);
@@ -94,15 +94,15 @@ impl<P: Packed> Candidates<P> {
         self.bound > key || self.equal == 0
     }
 
-    /// Wants `equal` elements with the key `bound`, and all with a larger one.
+    /// Begins anew: wants `equal` elements with the key `bound`, and all elements with a larger key.
     pub fn begin(&mut self, bound: i64, equal: usize) {
         (self.bound, self.equal) = (bound, equal);
         self.found.clear();
-        // (A list that grows by and by takes memory again and again.)
+        // A list that grows step by step would allocate memory again and again.
         self.found.reserve(if equal < usize::MAX { equal + equal / 2 } else { 0 });
     }
 
-    /// The places of the best; fewer only where another thread has written meanwhile.
+    /// The places of the `k` best elements. Fewer are found only where another thread has written to the line meanwhile.
     pub fn best(&mut self, k: usize, sorted: bool) -> impl Iterator<Item = usize> {
         let found = &mut self.found;
         found.resize(found.len().max(k), P::new(i32::MIN.into(), 0));
@@ -116,7 +116,7 @@ impl<P: Packed> Candidates<P> {
         found[..k].iter().map(|found| found.place())
     }
 
-    /// Wants larger keys alone from now on.
+    /// From now on, only larger keys are wanted.
     pub fn exceed(&mut self, key: i64) {
         let more = key < self.rule.largest;
         (self.bound, self.equal) = if more { (key + 1, usize::MAX) } else { (key, 0) };
@@ -132,10 +132,10 @@ impl<P: Packed> Candidates<P> {
     }
 }
 
-/// Registers at most whose hits fill a word.
+/// The most registers whose hits fill a word.
 const GROUP: usize = 8;
 
-/// Adds those of contiguous elements that are wanted. `infinity` is that of 16-bit floats.
+/// Adds the contiguous elements that are wanted. `infinity` is that of 16-bit floats.
 #[inline(always)]
 unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
     from: *const u8,
@@ -149,7 +149,7 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
     let bound_of = |to: &Candidates<P>| (to.rule.bits(to.bound), K::KEYED || !to.rule.is_nan(to.bound));
     let (bits, mut numbers) = bound_of(to);
     let mut bound = splat::<K, V>(bits).xor(flip).lanes();
-    // (Of 16-bit floats NaN of either sign lies beyond an infinity; comparisons of the others with NaN do not hold.)
+    // A 16-bit NaN of either sign lies beyond an infinity; for other floats, comparisons with NaN do not hold.
     let least = splat::<K, V>(infinity | 0x8000).lanes();
     let group = V::GROUP * V::LANES;
     if len < group {
@@ -159,7 +159,7 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
     while done < len && to.equal > 0 {
         // The last group overlaps the one before.
         let at = done.min(len - group);
-        // (Masks first: a closure that compares would not always be inlined, and then none of the instructions.)
+        // Masks first: a closure that compares would not always be inlined, and then its instructions would not be either.
         let (mut below, mut beyond) = ([V::Mask::none(); GROUP], [V::Mask::none(); GROUP]);
         for number in 0..V::GROUP {
             let lanes = read::<K, V>(from.add(at * K::SIZE), number, flip);
@@ -186,11 +186,11 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
     }
 }
 
-/// Adds those of contiguous elements that are wanted.
+/// Adds the contiguous elements that are wanted.
 pub struct Collect<'a, K, V, P> {
     pub from: *const u8,
     pub len: usize,
-    /// The place of the first.
+    /// The place of the first element.
     pub first: usize,
     /// The infinity of 16-bit floats.
     pub infinity: i64,
@@ -211,16 +211,16 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Collect<'_, K, V, P> {
     }
 }
 
-/// Registers that are the largest so far.
+/// Registers that hold the largest lanes so far.
 pub const LARGEST: usize = 8;
 
-/// Finds the best of contiguous lines.
+/// Finds the best elements of contiguous lines.
 pub struct Find<'a, K, V, P> {
     pub from: *const u8,
     pub lines: usize,
     /// Bytes from one line to the next.
     pub stride: isize,
-    /// Elements of a line, with at least `k` in whole registers.
+    /// Elements of a line; whole registers hold at least `k` of them.
     pub len: usize,
     /// How many are wanted, at most the lanes of [`LARGEST`] registers.
     pub k: usize,
@@ -244,7 +244,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
         let flip = splat::<K, V>(candidates.rule.flip);
         let least = splat::<K, V>(loser).xor(flip).lanes();
         let registers = len / V::LANES;
-        // As few as have lanes enough, or a part of one: they are sooner compared.
+        // As few registers as have enough lanes, or a part of one register: fewer lanes are compared sooner.
         let kept = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST);
         let width = (2 * k * K::SIZE).next_power_of_two().clamp(16, V::BYTES);
         let (mut bits_of, mut keys) = ([0u64; LARGEST * 8], [0i64; LARGEST * 64]);
@@ -269,7 +269,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
             }
             let bits_of = bits_of.as_mut_ptr().cast::<u8>();
             for number in 0..LARGEST {
-                // (Bits, not lanes: the flip is undone.)
+                // Bits, not lanes: the flip is undone.
                 if number < kept {
                     largest[number].lanes().xor(flip).store(bits_of.add(number * V::BYTES));
                 }
@@ -298,7 +298,7 @@ pub fn kth(keys: &mut [i64], k: usize) -> i64 {
         let rank = keys.len() - k;
         return *keys.select_nth_unstable(rank).1;
     }
-    // (Without a branch: nobody would foresee it.)
+    // Without a branch, which would be mispredicted.
     let mut found = i64::MAX;
     for &key in keys.iter() {
         let mut above = 0u64;
@@ -310,7 +310,7 @@ pub fn kth(keys: &mut [i64], k: usize) -> i64 {
     found
 }
 
-/// Keys that are each compared with each other one.
+/// Up to this many keys are each compared with every other key.
 const FEW: usize = 32;
 
 /// Where results go.
@@ -333,13 +333,13 @@ impl Results {
     }
 }
 
-/// The lanes of one of the registers from an element on.
+/// The lanes of the register with this number, counted from an element.
 #[inline(always)]
 unsafe fn read<K: Kind, V: Lanes<K>>(from: *const u8, number: usize, flip: V) -> V {
     V::load(from.add(number * V::BYTES)).xor(flip).lanes()
 }
 
-/// The bits of some masks, as [`Lanes::hits`] has them.
+/// The bits of some masks, in the form of [`Lanes::hits`].
 #[inline(always)]
 unsafe fn word<K: Kind, V: Lanes<K>>(count: usize, mask: impl Fn(usize) -> V::Mask) -> u64 {
     match K::SIZE {
@@ -356,15 +356,15 @@ pub struct Insert<K, V> {
     pub from: *const u8,
     pub pitch: isize,
     pub rows: usize,
-    /// Lanes of a row: those of a register at least.
+    /// Lanes of a row, at least those of one register.
     pub columns: usize,
     pub k: usize,
-    /// Bits to be flipped, and the infinity of 16-bit floats.
+    /// Bits to flip, and the infinity of 16-bit floats.
     pub flip: i64,
     pub infinity: i64,
-    /// Room for as many registers as the columns fill, times twice `k`.
+    /// Room for `2 * k` times the registers that the columns fill.
     pub best: *mut u8,
-    /// Receives the results: of columns that lie side by side.
+    /// Receives the results; those of adjacent columns are adjacent.
     pub to: Results,
     pub kind: PhantomData<(K, V)>,
 }
@@ -376,7 +376,7 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
         (group * V::LANES).min(self.columns - V::LANES)
     }
 
-    /// The best of a register of columns, and their rows behind them.
+    /// Where the best of a register of columns are kept, followed by their rows.
     #[inline(always)]
     fn state(&self, group: usize, at: usize) -> *mut u8 {
         self.best.wrapping_add((group * 2 * self.k + at) * V::BYTES)
@@ -384,7 +384,7 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
 }
 
 impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
-    /// Whether there is no NaN; else nothing is written.
+    /// Whether there is no NaN; if there is, nothing is written.
     type Output = bool;
     #[inline(always)]
     unsafe fn run(self) -> bool {

@@ -7,14 +7,14 @@
 //!     store the N registers: each is a part of a column
 //! ```
 //!
-//! Where registers have two parts, two squares, one below the other, are transposed at once: what they become lies side by side.
-//! The last strip and the last square overlap those before them. Rows that are shorter than a register are read with what lies behind
-//! them, but for the last ones, which are left to the caller.
+//! Registers with two parts transpose two squares at once, one below the other: the results lie side by side. The last strip and
+//! the last square overlap those before them. A row that is shorter than a register is read together with the bytes behind it.
+//! The last such rows are left to the caller.
 
 use crate::vector::Register;
 use std::hint::black_box;
 
-/// A register of 16 bytes, and the next wider one, where there is one.
+/// A register of 16 bytes, and the next wider register, if there is one.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod registers {
     pub use std::arch::x86_64::{__m128i as One, __m256i as Two};
@@ -36,7 +36,7 @@ pub struct Transpose {
     pub from: *const u8,
     /// Bytes from one row to the next.
     pub stride: isize,
-    /// Number of rows: those of a square at least.
+    /// Number of rows, at least those of a square.
     pub rows: usize,
     /// Elements in a row.
     pub len: usize,
@@ -48,16 +48,16 @@ pub struct Transpose {
     pub pairs: bool,
 }
 
-/// Rows that all strips take before the next ones, where rows are long and far apart: a line of the cache is read to its end
-/// while it is there. Sixteen lines with a large power of two between them fit the second-level cache. (Or four squares, of narrow
-/// elements: what comes before a strip takes as long as one.)
+/// Rows that all strips process before the next rows, if rows are long and far apart: each cache line is then read to its end
+/// while it is cached. Sixteen lines that are a large power of two apart fit the second-level cache. Narrow elements take four
+/// squares instead, because starting a strip takes as long as one square.
 const BLOCK: usize = 16;
 
-/// Bytes of the smallest page of any system: where memory begins or ends to be readable is a multiple of it.
+/// Bytes of the smallest page of any system: readable memory begins and ends at multiples of it.
 const PAGE: usize = 4096;
 
-/// How many of `rows` rows of `len` bytes, the first ones, may be read as if they had `whole >= len` bytes: what is read behind a row
-/// belongs to later rows, or lies in the gap before one of them and in the page of one of its ends.
+/// How many of `rows` rows of `len` bytes, counted from the first, may be read as if they had `whole >= len` bytes. The bytes
+/// behind such a row belong to later rows, or to a gap before a later row, in the same page as one of the ends of the gap.
 #[inline(never)]
 fn rows_read_beyond(rows: usize, stride: isize, len: usize, whole: usize) -> usize {
     match usize::try_from(stride) {
@@ -68,10 +68,10 @@ fn rows_read_beyond(rows: usize, stride: isize, len: usize, whole: usize) -> usi
 }
 
 impl Transpose {
-    /// Transposes elements of `SIZE` bytes by squares of `N` lanes; returns how many rows, the first ones.
+    /// Transposes elements of `SIZE` bytes by squares of `N` lanes; returns how many rows are done, from the first on.
     ///
     /// # Safety
-    /// The rows may be read and the columns written; there is AVX2 where there are pairs.
+    /// The rows may be read and the columns written; `pairs` needs AVX2 on x86-64.
     #[inline(always)]
     pub unsafe fn run<const SIZE: usize, const N: usize>(self) -> usize {
         let Self { stride, len, step, .. } = self;
@@ -80,7 +80,7 @@ impl Transpose {
             return 0;
         }
         let pairs = self.pairs && Two::BYTES > One::BYTES;
-        // What is farther apart is finished first: the rows, or else the columns; those of scratch memory are in the cache.
+        // Finish first what is farther apart: the rows, or else the columns. Columns in scratch memory are in the cache.
         let far = len > 4 * N && stride.unsigned_abs() > step;
         let block = if pairs || far { BLOCK.max(4 * N) } else { rows };
         for top in (0..rows).step_by(block) {
@@ -88,7 +88,7 @@ impl Transpose {
             for column in (0..len).step_by(N) {
                 let column = column.min(len.saturating_sub(N));
                 let mut row = top;
-                // SAFETY: the squares end inside the rows, and where those are short inside what may be read.
+                // SAFETY: the squares end inside the rows, or inside the readable bytes behind short rows.
                 unsafe {
                     while pairs && row + 2 * N <= end {
                         self.square::<Two, SIZE, N>(row, column);
@@ -104,7 +104,7 @@ impl Transpose {
         rows
     }
 
-    /// Transposes one square, or as many at once as a register has parts.
+    /// Transposes one square for each part of the register.
     ///
     /// # Safety
     /// The rows of `N` elements may be read, and the columns written.
@@ -112,9 +112,9 @@ impl Transpose {
     unsafe fn square<V: Register, const SIZE: usize, const N: usize>(&self, row: usize, column: usize) {
         let corner = self.from.wrapping_add(column * SIZE).wrapping_offset(self.stride * row as isize);
         let to = self.to.wrapping_add(column * self.step + row * SIZE);
-        // Multiples of a stride that is known from one square to the next would be kept, one and all, and fetched for each register.
+        // If the compiler knew the stride, it would store all its multiples and load one for each register.
         let stride = if N > 2 { black_box(self.stride) } else { self.stride };
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         unsafe {
             let mut all = [V::load_parts(corner, stride * N as isize); N];
             for (row, register) in all.iter_mut().enumerate().skip(1) {
@@ -142,7 +142,7 @@ impl Transpose {
 unsafe fn zipped<V: Register, const SIZE: usize, const N: usize>(registers: [V; N]) -> [V; N] {
     let mut all = registers;
     for pair in 0..N / 2 {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's promise.
         (all[2 * pair], all[2 * pair + 1]) = unsafe { registers[pair].zip::<SIZE>(registers[pair + N / 2]) };
     }
     all
@@ -152,7 +152,7 @@ unsafe fn zipped<V: Register, const SIZE: usize, const N: usize>(registers: [V; 
 mod tests {
     use super::{PAGE, rows_read_beyond};
 
-    /// Byte by byte: what is read of a row is part of a row, or in a gap that no page fits into.
+    /// Checks each byte that is read: it is part of a row, or in a gap that is too small for a page.
     fn may_be_read(row: usize, rows: usize, stride: usize, len: usize, whole: usize) -> bool {
         (stride * row..stride * row + whole).all(|byte| {
             let behind = (0..rows).any(|row| byte < stride * row + len);
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn no_row_is_read_beyond_what_is_there() {
-        // (An interpreter would take minutes for the larger ones.)
+        // Miri would take minutes for the larger numbers.
         for rows in [0, 1, 2, 5, 16, 17, 40].into_iter().take(if cfg!(miri) { 3 } else { 7 }) {
             for stride in [0, 1, 2, 7, 8, 12, 15, 16, 17, 24, 100, 4100, 4110, 4111, 4112, 8192] {
                 for (len, whole) in [(1, 16), (12, 16), (15, 16), (16, 16), (17, 32), (24, 32)] {

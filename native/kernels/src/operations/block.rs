@@ -1,7 +1,7 @@
-//! Reading one block: the kernel that the plan has chosen, and what it needs around it.
+//! Reads one block with the kernel that the plan has chosen, and prepares what the kernel needs.
 //!
-//! - Rows and columns are read where they lie, or from a copy of the block in scratch memory, in which they do.
-//! - Short rows are read side by side up to a batch with NaN, which is read as columns or one by one.
+//! - Rows and columns are read in place, or from a packed copy of the block in scratch memory.
+//! - Short rows are read several at a time up to a batch with NaN, which is read as columns or row by row.
 //! - Narrow columns: neighbouring rows are read as one wide row, then the columns that belong together are combined.
 
 #![allow(
@@ -31,22 +31,22 @@ use std::ptr;
 /// The blocks of a plan.
 #[derive(Debug)]
 pub struct Blocks<'a, const ENDS: usize> {
-    /// What is reduced, which differs in the end of the order alone; where there are two, the smallest comes first.
+    /// The inputs, which differ only in the end of the order; where there are two, the one for the smallest comes first.
     pub inputs: [Input; ENDS],
-    /// What is left out: as it is compared where a mask alone says so and vectors can read it, else as blocks are packed.
+    /// What to skip: during the comparison where a mask alone decides and vectors can read it, else as blocks are packed.
     pub omissions: [Option<&'a Omission>; ENDS],
     pub plan: &'a Plan<'a>,
     /// The first elements in memory.
     pub origin: ReductionOffsets,
 }
 
-/// One end of the order of a block, or both: what is reduced, keys to reach (or null), and what receives the results.
+/// One end of the order of a block, or both: the inputs, the keys to reach (or null), and what receives the results.
 pub type Request<'a> = (&'a [Input], &'a [*const u8], &'a [Outputs]);
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
-    /// Reads one block, which begins at `at` but for its `span` of the reduced axis: the key, the element and the place
-    /// along that axis of each position's extremum, as far as they are wanted. There is room for as many results, and
-    /// there are as many keys to reach, unless they are null.
+    /// Reads one block, which begins at `at` and covers a `span` of the reduced axis. Finds the key, the element and the place
+    /// along that axis of the extremum at each position, as far as they are wanted. There is room for the results of all
+    /// positions, and unless they are null there are keys to reach for all positions.
     pub unsafe fn read(
         &self,
         at: &ReductionOffsets,
@@ -60,7 +60,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         if self.omissions.iter().all(Option::is_none) && (ENDS == 1 || InstructionSet::current().is_wide()) {
             self.read_ends(ends, None, at, len, span);
         } else {
-            // What stands in for what is left out is another element at each end.
+            // Skipped elements are replaced by a different element at each end.
             for end in 0..ENDS {
                 let ends = (&self.inputs[end..=end], &against[end..=end], &to[end..=end]);
                 self.read_ends(ends, self.omissions[end], at, len, span.clone());
@@ -68,7 +68,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Reads a `span` of the reduced axis, with the indices that its places have: keys and indices.
+    /// Reads a `span` of the reduced axis and turns places into indices: keys and indices are wanted.
     pub unsafe fn read_with_indices(
         &self,
         at: &ReductionOffsets,
@@ -85,7 +85,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Reads one block for some ends of the order, which leave out the same.
+    /// Reads one block for ends of the order that share an omission.
     unsafe fn read_ends(
         &self,
         ends: Request,
@@ -124,8 +124,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Packs a block so that what lies along its lines becomes contiguous, and lets it be read there.
-    /// Not inlined, so that blocks that are read where they lie do not pay for the scratch memory. A block fits in it.
+    /// Packs a block into contiguous lines in scratch memory, which it fits, and reads them there. Not inlined, so that blocks
+    /// that are read in place do not pay for the scratch memory.
     #[inline(never)]
     unsafe fn packed(
         &self,
@@ -142,7 +142,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         // Rows that follow one another in memory do so in the copy as well, where nothing is transposed.
         let step = size * if omission.is_some() { len } else { pitch(len, size) };
         let Lines { data, stride, mask, mask_stride } = lines;
-        // Lines that follow one another are one.
+        // Lines that follow one another are packed as one line.
         let one = omission.is_some() && stride == len as isize * along.input;
         let ready = one && along.input == size as isize && !swapped;
         let (outer, inner) = if one { (1, number * len) } else { (number, len) };
@@ -172,7 +172,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
         let mut parts = [(); ENDS].map(|()| Results::new(width, size));
         let parts = parts.each_mut().map(Results::outputs);
-        // What is left over is read with some of the rows before it.
+        // The remaining rows are read together with some of the rows before them.
         for (first, wide) in [(0, rows / joined), (rows - joined, usize::from(!rows.is_multiple_of(joined)))] {
             if wide == 0 {
                 break;
@@ -208,7 +208,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         self.columns(ends, Lines { mask: to, mask_stride: len as isize, ..lines }, rows, len);
     }
 
-    /// Reads short rows of `len` elements, under no mask, for both ends of the order at once or for one after the other.
+    /// Reads short rows of `len` elements, without a mask, for both ends of the order at once or for one after the other.
     unsafe fn row_batches(&self, (inputs, _, to): Request, lines: Lines, rows: usize, len: usize) {
         let both = !inputs[0].numbers && to[0].keys.is_null() && to[0].index.is_null();
         if both && read_both(inputs[0].element, len) {
@@ -223,7 +223,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     unsafe fn row_batches_of(&self, inputs: &[Input], all: &[Outputs], lines: Lines, rows: usize, len: usize) {
         let Input { element, largest, numbers, .. } = inputs[0];
         let (size, marks) = (element.size(), self.marks());
-        // Where NaN follows NaN batches are not tried in vain each time.
+        // Where batch after batch has NaN, fewer batches are tried in vain.
         let most = if len < SHORT { (OMIT_SCRATCH / size / len) & !(BATCH - 1) } else { 16 * BATCH };
         let (mut done, mut singly) = (0, BATCH);
         while done < rows {
@@ -270,7 +270,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 }
 
-// (Neither is inlined, nor part of what is made for one end and for both: the kernels are there once.)
+// These functions are neither inlined nor generic over the number of ends, so that each kernel exists only once.
 
 /// Reads rows one by one.
 #[inline(never)]
@@ -280,7 +280,7 @@ unsafe fn read_rows((inputs, against, to): Request, lines: Lines, rows: usize, l
     })
 }
 
-/// Reads rows of columns that lie side by side.
+/// Reads rows of adjacent columns.
 #[inline(never)]
 pub unsafe fn read_columns((inputs, _, to): Request, lines: Lines, rows: usize, columns: usize, last: bool) {
     with_sources!(inputs, lines, S, X, dispatch => {
@@ -288,8 +288,8 @@ pub unsafe fn read_columns((inputs, _, to): Request, lines: Lines, rows: usize, 
     })
 }
 
-/// Leaves elements out of a copy of a block. (Not inlined, so that blocks without a mask do not pay for the scratch
-/// memory, in which the block fits.)
+/// Copies a block, which fits the scratch memory, and replaces skipped elements. Not inlined, so that blocks without a mask do
+/// not pay for that memory.
 #[inline(never)]
 unsafe fn omit(
     omission: &Omission,
@@ -302,7 +302,7 @@ unsafe fn omit(
     let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
     let repeated = mask_strides.0 == 0 && lens.0 > 1;
     if !mask.is_null() && (repeated || !matches!(mask_strides.1, 0 | 1)) {
-        // A mask that lies otherwise is packed, and a line of it that belongs to all lines is written for each.
+        // A mask with another layout is packed, and a line of the mask that belongs to all lines is repeated for each.
         let (to, step) = (scratch.0.as_mut_ptr().cast::<u8>(), lens.1);
         let (outer, inner) = ((if repeated { 1 } else { lens.0 }, mask_strides.0), (step, mask_strides.1));
         Pack { data: mask, outer, inner, size: 1, scratch: true, swapped: false, to, step }.run();

@@ -1,5 +1,5 @@
-//! Blocks of rows of a few columns, many of them: a short axis is reduced that has a tiny kept one inside. A block is over
-//! before a tile would pay; here several are read in one call of a kernel.
+//! Many blocks of rows of a few columns: the reduced axis is short and has a tiny kept axis inside. Such a block ends before a
+//! tile would pay; here one call of a kernel reads several blocks.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -17,13 +17,13 @@ use crate::threads;
 use std::ops::Range;
 use std::ptr;
 
-/// Columns of the blocks that are read together, at most.
+/// The most columns of blocks that are read together.
 const COLUMNS: usize = 512;
 
-/// Bytes of the largest block: a larger one is worth tiles.
+/// Bytes of the largest block: for a larger block, tiles pay.
 const BLOCK: isize = 1 << 16;
 
-/// Whether to read an input so. Nothing of it is left out.
+/// Whether to read an input in this way. No element of it is skipped.
 pub fn serves(input: &Input, layout: &ReductionLayout) -> bool {
     let ([columns, _, ..], [rows]) = (&layout.kept[..], &layout.reduced[..]) else { return false };
     let size = input.element.size();
@@ -40,7 +40,7 @@ pub fn serves(input: &Input, layout: &ReductionLayout) -> bool {
         )
 }
 
-/// Reduces inputs that differ in the end of the order alone. The layout is [served](serves).
+/// Reduces inputs that differ only in the end of the order. [`serves`] accepts the layout.
 #[inline(never)]
 pub unsafe fn reduce<const ENDS: usize>(
     inputs: [Input; ENDS],
@@ -74,17 +74,17 @@ pub unsafe fn reduce<const ENDS: usize>(
 struct Group<'a> {
     input: &'a Input,
     columns: &'a ReductionAxis,
-    /// Along which blocks follow one another.
+    /// The axis along which blocks follow one another.
     next: &'a ReductionAxis,
     rows: &'a ReductionAxis,
-    /// Where they begin.
+    /// Where the blocks begin.
     at: ReductionOffsets,
     blocks: usize,
 }
 
 impl Group<'_> {
-    /// Reads the blocks and hands the results on, where they are not written to the output straight away. There are
-    /// no more than [`COLUMNS`] columns in all.
+    /// Reads the blocks, and hands the results on where they are not written directly to the output. The blocks have at most
+    /// [`COLUMNS`] columns in all.
     unsafe fn read(&self, sink: &impl Sink, memory: &mut Results) {
         let Self { input: &Input { element, largest, .. }, rows, at, blocks, .. } = *self;
         let (columns, size, block) = (self.columns.len, element.size(), self.next.strides.input);
@@ -102,7 +102,7 @@ impl Group<'_> {
             let rows = rows.len;
             let found = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run();
             if found < blocks {
-                // There is NaN in it.
+                // The next block contains NaN.
                 let lines = Lines::plain(data.wrapping_offset(block * found as isize), row);
                 let request = (&[*self.input][..], &[ptr::null()][..], &[into.from(found * columns, size)][..]);
                 read_columns(request, lines, rows, columns, last);

@@ -1,9 +1,9 @@
 //! The elementwise largest or smallest of any number of operands, in one pass.
 //!
-//! The output is cut into tiles: parts of a line, or several lines. They are independent of one another, so that threads may take
-//! ranges of them. All operands pass over a tile while it stays in the cache. Along its lines an operand is contiguous, broadcast
-//! (stride 0), or packed first. An operand that is contiguous from line to line is turned on the way, and so is the result where
-//! the output is.
+//! The output is cut into tiles: parts of a line, or several lines. They are independent of one another, so threads can take
+//! ranges of them. All operands are accumulated in a tile while it stays in the cache. Along the lines of a tile an operand is
+//! contiguous, broadcast (stride 0), or packed first. An operand that is contiguous from line to line is transposed on the way,
+//! and so is the result if the output is contiguous from line to line.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -25,7 +25,7 @@ use std::ptr;
 
 /// Writes the largest (or smallest) of all operands at every position of the output.
 ///
-/// Only floats have a NaN that gives way. `axes` yields, last dimension first, the length and the output stride. An empty axis means no work.
+/// Only floats have NaN to omit. `axes` yields, last dimension first, each length and output stride. An empty axis means no work.
 ///
 /// # Safety
 /// There is at least one operand; every operand is readable and the output writable at every position;
@@ -50,11 +50,11 @@ pub unsafe fn extremum(
     }
 }
 
-/// Bytes of the operands whose copies take less time than a plan.
+/// Bytes of the operands that take less time to copy than to plan for.
 const COPIES: usize = 512;
 
-/// Does what is one line of arrays, and one element perhaps; returns whether it was. There is nothing to plan, which for eight
-/// elements takes an eighth of the time. What has gaps or will be overwritten is copied, if it is short.
+/// Accumulates operands that are one line each; one operand may be a single element. Returns whether it did. This avoids a plan,
+/// which takes an eighth of the time for eight elements. Short operands that have gaps or will be overwritten are copied.
 #[inline]
 unsafe fn accumulate_line(
     operands: &[Operand],
@@ -94,8 +94,8 @@ unsafe fn accumulate_line(
     true
 }
 
-/// The same of any layout, whose layout has been [arranged](arrange): plans tiles for each thread, where there
-/// are as many, and does them. Not inlined: what it needs memory for would be made for small arrays, too.
+/// The same for any layout that has been [arranged](arrange): plans tiles for each thread, if there are enough, and accumulates
+/// them. Not inlined: otherwise small arrays would pay for its memory, too.
 #[inline(never)]
 unsafe fn extremum_by_plan(
     operands: &[Operand],
@@ -123,26 +123,26 @@ unsafe fn extremum_by_plan(
     let direct = contiguous && !in_place;
     let count = lines.map_or(1, |lines| lines.len);
     let (tile, rows) = if direct && readable {
-        // Threads share whole tiles: each task is as many of them as the next. (The first one may be short by a line.)
+        // Threads share whole tiles: all tasks have the same number. (The first tile may be short by a cache line.)
         let task = elements * size / tasks(num_threads);
         let fair = match num_threads {
             1 => *STREAM.end(),
             _ => task / task.div_ceil(*STREAM.end()).max(1) + LINE,
         };
-        // What takes more than one pass stays in the first-level cache.
+        // A tile that takes more than one pass stays in the first-level cache.
         let tile = if along <= AT_ONCE { fair.max(*STREAM.start()) } else { SCRATCH } / size;
         (tile, if count > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, count) } else { 1 })
     } else {
-        // What goes by way of scratch memory stays in the first-level cache, if nothing is turned.
+        // A tile that goes through scratch memory stays in the first-level cache, unless something is transposed.
         let least = if contiguous { LINES_IN } else { (WRITTEN / size).min(LINES_OUT) };
         let turns = lines.is_some_and(|lines| turned(inner, lines, size) > 0);
         let (bytes, least) = if turns { (TURNED, least.min(count)) } else { (SCRATCH, 1) };
         let tile = (bytes / size / least).min(inner.len);
         let rows = bytes / pitch(tile, size);
-        // Squares are as high as a vector is long.
+        // Squares that are transposed are as high as a vector is long.
         (tile, (rows - if rows > 16 { rows % 16 } else { 0 }).min(SCRATCH / size).clamp(least, count))
     };
-    // All tiles but the first begin where a line of the cache does.
+    // All tiles but the first begin at a cache line.
     let shift = if contiguous && inner.len > tile { (first as usize % LINE / size).min(tile - 1) } else { 0 };
     let (per_line, per_column) = ((inner.len + shift).div_ceil(tile), count.div_ceil(rows));
     #[rustfmt::skip]
@@ -158,17 +158,17 @@ unsafe fn extremum_by_plan(
     }
 }
 
-/// Bytes of a tile that is read and written in one pass. Where NaN is met the tile is read again: it fits the
-/// second-level cache with its operands. Each tile costs 170 ns, which shows in the shorter ones in the third-level cache.
+/// Bytes of a tile that is read and written in one pass. Where NaN occurs the tile is read again, so it fits the second-level
+/// cache with its operands. Each tile costs 170 ns, which shows in shorter tiles in the third-level cache.
 const STREAM: RangeInclusive<usize> = 1 << 16..=1 << 18;
 
-/// Bytes of a tile in which arrays are turned, and lines of it where they are turned on the way in: what is read from line to line
-/// comes in stretches of a line of the cache or more, what is read along the lines in longer ones.
+/// Bytes of a tile in which arrays are transposed, and lines of a tile where operands are: then reads from line to line come in
+/// stretches of a cache line or more, reads along the lines in longer stretches.
 const TURNED: usize = 1 << 16;
 const LINES_IN: usize = 64;
 
-/// Bytes of each stretch that is written from line to line where the output is turned, and lines of such a tile at most: a line of
-/// the cache that is written in two parts comes and goes twice.
+/// Bytes of each stretch that is written from line to line where the output is transposed, and the most lines of such a tile: a
+/// cache line that is written in two parts comes and goes twice.
 const WRITTEN: usize = 512;
 const LINES_OUT: usize = 256;
 
@@ -179,14 +179,14 @@ struct Plan<'a> {
     extreme: Extreme,
     output: *mut u8,
     origin: &'a Offsets,
-    /// The axis that lines lie along.
+    /// The axis along which lines lie.
     inner: &'a ElementwiseAxis<'a>,
     /// The axis from one line of a tile to the next, where there is one.
     lines: Option<&'a ElementwiseAxis<'a>>,
     /// The other axes.
     outer: &'a [ElementwiseAxis<'a>],
-    /// Whether tiles are accumulated in the output itself. An operand that is the output itself would look like an
-    /// obstacle to vectors, and goes by way of scratch memory.
+    /// Whether tiles are accumulated in the output itself. If an operand is the output itself, it would look like an obstacle to
+    /// vectors: then tiles go through scratch memory.
     direct: bool,
     /// Elements of a tile along a line.
     tile: usize,
@@ -203,10 +203,10 @@ struct Plan<'a> {
 // SAFETY: threads write to different tiles.
 unsafe impl Sync for Plan<'_> {}
 
-/// Puts the axis that lines are to lie along first, and the one from line to line second.
+/// Puts the axis along which lines lie first, and the axis from line to line second.
 ///
-/// Lines lie along the axis on which most arrays are contiguous, if it is not very short; in doubt, the output. The other
-/// one is that on which most of the rest are contiguous: these are turned. (Not inlined, for arrays of one axis to be spared it.)
+/// Lines lie along the axis on which most arrays are contiguous, if it is not very short; in doubt, the output decides. On the
+/// second axis most other arrays are contiguous: these are transposed. Not inlined, so that arrays of one axis do not pay for it.
 #[inline(never)]
 fn arrange(layout: &mut ElementwiseLayout, size: usize) {
     let axes = &mut layout.axes;
@@ -222,14 +222,14 @@ fn arrange(layout: &mut ElementwiseLayout, size: usize) {
     axes.insert_many(0, [line, across]);
 }
 
-/// How many arrays are contiguous from line to line alone, upwards or downwards.
+/// How many arrays are contiguous only from line to line, upwards or downwards.
 fn turned(line: &ElementwiseAxis, across: &ElementwiseAxis, size: usize) -> usize {
     let strides = line.strides.all().zip(across.strides.all());
     strides.filter(|&(along, step)| along != 0 && along != size as isize && step.unsigned_abs() == size).count()
 }
 
 impl Plan<'_> {
-    /// Does some of the tiles, which nobody else writes.
+    /// Accumulates some of the tiles, which no other thread writes.
     unsafe fn run(&self, tiles: Range<usize>) {
         let mut memory = Memory::default();
         for tile in tiles {
@@ -267,7 +267,7 @@ impl Plan<'_> {
             let (into, len) = if broadcast { (&mut ones, 1) } else { (&mut lines, len) };
             into.push(self.read(number, at, (rows, len), memory));
         }
-        // What is broadcast along a line becomes one element for each line.
+        // Operands that are broadcast along a line are combined into one element for each line.
         if ones.len() > 1 {
             let size = element.size();
             let to = Lines::plain(starts.reserve(rows * size), size as isize);
@@ -281,7 +281,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The lines of an operand: where they are, or packed.
+    /// The lines of an operand, in place or packed.
     unsafe fn read(&self, number: usize, at: &Offsets, (rows, len): (usize, usize), memory: &mut Scratch) -> Lines {
         let (operand, size) = (&self.operands[number], self.element.size());
         let stride = self.inner.strides.operand(number);
@@ -301,7 +301,7 @@ impl Plan<'_> {
         Lines::plain(to.wrapping_offset(pitch * last), pitch * down)
     }
 
-    /// Copies a finished tile from scratch memory to where the output has it.
+    /// Copies a finished tile from scratch memory to its place in the output.
     #[inline(never)]
     unsafe fn write(&self, from: Lines, output: *mut u8, (rows, len): (usize, usize)) {
         let size = self.element.size();
@@ -315,7 +315,7 @@ impl Plan<'_> {
             return pack(lines, along, step).run();
         }
         if step == size as isize {
-            // Lines that lie side by side in the output are turned.
+            // Lines that are adjacent in the output are transposed.
             return pack(along, lines, stride).run();
         }
         for row in 0..rows {
@@ -327,7 +327,7 @@ impl Plan<'_> {
     }
 }
 
-/// Scratch memory for what cannot be read or written in place, made where it is needed: most calls do without.
+/// Scratch memory for arrays that cannot be read or written in place, allocated only where needed: most calls do without it.
 #[derive(Default)]
 struct Memory {
     /// For each operand.
@@ -336,8 +336,8 @@ struct Memory {
     starts: Scratch,
 }
 
-/// Bytes from one line of scratch memory to the next. An odd number of lines of the cache: with a large power of two
-/// between them, what is written from line to line would have few places in the cache.
+/// Bytes from one line of scratch memory to the next: an odd number of cache lines. With a large power of two between lines,
+/// writes from line to line would share few places in the cache.
 fn pitch(len: usize, size: usize) -> usize {
     ((len * size).div_ceil(LINE) | 1) * LINE
 }

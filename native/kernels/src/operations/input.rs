@@ -9,14 +9,14 @@ pub struct Input {
     pub data: *const u8,
     /// The element type.
     pub element: ElementType,
-    /// Whether the bytes of each element are in the order that is foreign to this machine.
+    /// Whether the byte order of each element is the opposite of this machine's.
     pub swapped: bool,
     /// Whether the largest is wanted, or the smallest.
     pub largest: bool,
-    /// Whether the last of equals wins, or the first.
+    /// Whether the last of equal elements wins, or the first.
     pub last: bool,
-    /// Whether NaN loses to all numbers, in place of being the extremum. No kernel does that under a mask: a block with both is
-    /// packed, and NaN is replaced in the copy.
+    /// Whether NaN loses to all numbers instead of being the extremum. No kernel does that under a mask: a block with both is
+    /// packed, and the copy replaces NaN.
     pub numbers: bool,
 }
 
@@ -28,9 +28,9 @@ macro_rules! with_input {
     }};
 }
 
-/// Evaluates an expression for one input, or for one of each end of the order, the smallest first: `$S` is bound to what
-/// reads the elements of some lines, `$X` to the ends, and `$dispatch` to what runs a task: a wide instruction set under a mask
-/// and for both ends.
+/// Evaluates an expression for one input, or for one input for each end of the order, the smallest first: `$S` is bound to the
+/// type that reads the elements of some lines, `$X` to the ends, and `$dispatch` to the function that runs a task: with a wide
+/// instruction set under a mask and for both ends.
 macro_rules! with_sources {
     ($inputs:expr, $lines:expr, $S:ident, $X:ident, $dispatch:ident => $body:expr) => {
         match $inputs {
@@ -78,19 +78,19 @@ pub(crate) use {with_input, with_sources};
 // SAFETY: the kernels only read the input.
 unsafe impl Sync for Input {}
 
-/// What of the input does not take part, and stands in for it.
+/// Which elements of the input are skipped, and what replaces them.
 #[derive(Clone, Copy, Debug)]
 pub struct Omission {
-    /// The mask's byte for the first element as the caller sees it, 0 where the element is left out; null without a mask.
+    /// The mask's byte for the first element as the caller sees it, 0 where the element is skipped; null without a mask.
     pub mask: *const u8,
-    /// Elements that are left out.
+    /// Elements that are skipped because of their bits.
     pub pattern: Pattern,
     /// An element that loses to all others, as bits.
     pub fill: u64,
 }
 
 impl Omission {
-    /// Whether the mask alone says what is left out.
+    /// Whether a mask alone decides which elements are skipped.
     pub fn is_of_mask(&self) -> bool {
         !self.mask.is_null() && self.pattern.is_none()
     }

@@ -65,7 +65,7 @@ impl Sink for Hot<'_> {
 }
 
 impl Hot<'_> {
-    /// Clears what belongs to a tile.
+    /// Clears the part of the output that belongs to a tile.
     unsafe fn clear(&self, start: isize, tile: ReductionAxis) {
         let size = self.element.size();
         if let [Axis { len, strides }] = *self.reduced
@@ -75,7 +75,7 @@ impl Hot<'_> {
             // Zero is all zero bits in every element type.
             return self.output.wrapping_offset(start).write_bytes(0, tile.len * len * size);
         }
-        // As if the output were an input: axes are ordered by that.
+        // Treats the output as an input, because axes are ordered by the input.
         let as_input = |axis: &ReductionAxis| {
             let output = axis.strides.output;
             Axis { len: axis.len, strides: ReductionOffsets { input: output, output, ..ReductionOffsets::default() } }

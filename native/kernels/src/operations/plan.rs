@@ -6,13 +6,13 @@
 //! ```text
 //! the kept axis is contiguous and short, the reduced one follows it    interleaved: several rows are read as one
 //! the kept axis is contiguous                                          columns
-//! the reduced axis is contiguous and short                             row batches, if their kernels serve; else packed columns
+//! the reduced axis is contiguous and short                             row batches if kernels support them, else packed columns
 //! the reduced axis is contiguous                                       rows
-//! neither is contiguous, or elements are left out                      packed, as columns if short, else as rows
+//! neither is contiguous, or elements are skipped                       packed: as columns if short, else as rows
 //! ```
 //!
-//! What a mask leaves out is passed over by columns, and by long rows where the mask lies as the elements do, and replaced in a
-//! copy elsewhere. Left out: to ask for memory before it is packed, and copies of masks (a block is copied instead).
+//! Columns skip masked elements, and so do long rows where the mask has the layout of the elements; elsewhere a copy replaces
+//! them. Not done: prefetching memory before it is packed, and copying masks for rows (a block is copied instead).
 
 use crate::element::compare::Index;
 use crate::isa::InstructionSet;
@@ -24,13 +24,13 @@ use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omission};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Positions of a tile at most, whatever the element: their indices take 16 KiB.
+/// The most positions of a tile, for all element types: their indices take 16 KiB.
 pub const POSITIONS: usize = 2048;
 
 /// Rows of fewer elements than this are transposed into columns, and 8-bit rows up to twice as long.
 pub const SHORT: usize = 64;
 
-/// Rows that are read otherwise where there is NaN in a batch, at least.
+/// At least this many rows are read in another way where a batch has NaN.
 pub const BATCH: usize = 16;
 
 /// Bytes of short rows that are read for one end of the order, then for the other: they stay in the first-level cache.
@@ -48,11 +48,11 @@ const TALL: usize = 16;
 /// Fewer columns than this do not keep vector registers busy.
 const NARROW: usize = 128;
 
-/// Elements of a small array, at most: to plan takes longer than to compare them one by one. Measured with the code in cache; without
-/// it, planning pays even later.
+/// The most elements of a small array: comparing them one by one takes less time than planning. Measured with the code in cache;
+/// otherwise planning pays even later.
 pub const ELEMENTS: usize = 32;
 
-/// The limit in force: [`ELEMENTS`], but for tests.
+/// The limit in force: [`ELEMENTS`], except in tests.
 pub static LIMIT: AtomicUsize = AtomicUsize::new(ELEMENTS);
 
 /// Whether an array of `elements` elements is small.
@@ -65,12 +65,12 @@ pub fn is_small(elements: usize) -> bool {
 pub enum Form {
     /// The reduced axis is contiguous, or made so.
     Rows,
-    /// The same, and it is short: many rows are compared side by side.
+    /// The same, but short: many rows are compared at the same time.
     RowBatches,
     /// The kept axis is contiguous, or made so.
     Columns,
-    /// The kept axis is contiguous and short, and the reduced axis goes on where it ends: this many
-    /// neighbouring rows are read as one wide row, and their results combined afterwards.
+    /// The kept axis is contiguous and short, and the reduced axis continues where it ends: this many neighbouring rows are read
+    /// as one wide row, and their results are combined afterwards.
     Interleaved(usize),
 }
 
@@ -96,8 +96,8 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Plans the reduction of an input, without what an omission leaves out, over `layout`: at `ends` ends of the order, with
-    /// `places` or without, and cut into `tasks` tasks where there is work enough.
+    /// Plans the reduction of an input over `layout`, without the elements that an omission skips: at `ends` ends of the order,
+    /// with `places` or without, and cut into `tasks` tasks where there is enough work.
     pub fn new(
         input: &Input,
         omission: Option<&Omission>,
@@ -115,13 +115,13 @@ impl<'a> Plan<'a> {
         };
         let follows = |axis: &ReductionAxis| axis.strides.input == size as isize && !input.swapped;
         let contiguous = |axis: &ReductionAxis| follows(axis) && !omits;
-        // Kernels for masks pass over what is left out; else it is replaced in a copy.
+        // Kernels for masks skip masked elements; elsewhere a copy replaces them.
         let masked = |axis: &ReductionAxis| follows(axis) && of_mask && wide;
         let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
         let narrow = layout.kept.first().is_some_and(|axis| contiguous(axis) && axis.len < NARROW);
         let interleaved = narrow.then(|| interleaved_rows(size, &layout.kept[0], &reduced)).flatten();
         if narrow && interleaved.is_none() {
-            // Better a wide tile that has to be packed than one of a few columns.
+            // A wide tile that has to be packed is better than a tile of a few columns.
             let widest = (0..layout.kept.len()).max_by_key(|&axis| layout.kept[axis].len).unwrap_or(0);
             if layout.kept[widest].len > 2 * layout.kept[0].len {
                 layout.kept.swap(0, widest);
@@ -132,25 +132,25 @@ impl<'a> Plan<'a> {
         let short = reduced.len < SHORT.max(fit(2 * SHORT, size)) && kept.len > 1;
         let follow = kept.strides.input == (reduced.len * size) as isize;
         let short_rows = |follow| serve(element, kept.len, reduced.len, follow, answer);
-        // A copy without what a mask leaves out is faster than to read both, up to here.
+        // Up to this length, a copy that replaces masked elements is faster than reading both elements and mask.
         let copied = reduced.len < 4 * SHORT || !of_mask;
         let (form, packed) = match interleaved {
             Some(rows) => (Form::Interleaved(rows), false),
             None if contiguous(&kept) => (Form::Columns, false),
             None if contiguous(&reduced) && short_rows(follow) => (Form::RowBatches, false),
-            // What a mask leaves out is passed over where vectors can read both.
+            // Masked elements are skipped where vectors can read both elements and mask.
             None if masked(&kept) && kept.len >= SHORT => (Form::Columns, false),
             None if omits && follows(&reduced) && copied && short_rows(true) => (Form::RowBatches, true),
             None if masked(&reduced) && reduced.strides.mask == 1 && !short => (Form::Rows, false),
             None if short || (omits && follows(&kept) && kept.len >= SHORT) => (Form::Columns, true),
             None => (Form::Rows, !contiguous(&reduced)),
         };
-        // Without places, where the elements alone say all that is wanted, rows are not counted, unless blocks are combined.
+        // Without places, the values of integers are all that is wanted: rows are not counted, unless blocks are combined.
         let told = !places && element.is_integer();
         let whole = told && outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
         let scratch = if omits { OMIT_SCRATCH } else { SCRATCH };
         let (tile, chunk) = match form {
-            // A mask that does not lie as the elements do is copied.
+            // A mask whose layout is not that of the elements is copied.
             Form::Columns if !packed && omits && kept.strides.mask != 1 => (MASK, OMIT_SCRATCH / MASK),
             Form::Columns if !packed => (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size) }),
             Form::Columns => {
@@ -171,16 +171,16 @@ impl<'a> Plan<'a> {
         if tasks > 1 {
             plan.split(tasks);
         }
-        // Columns alone keep narrow indices, which blocks that are combined need.
+        // Only columns keep narrow indices, which blocks that are combined need.
         if whole && form == Form::Columns && !packed && plan.blocks() > 1 {
             plan.chunk = plan.chunk.min(rows_of_a_block(size));
         }
         plan
     }
 
-    /// Cuts smaller, so that there is work for all tasks: they take tiles, or else some of the blocks of a tile.
+    /// Cuts tiles and blocks smaller, so that there is work for all tasks: a task takes tiles, or some of the blocks of a tile.
     fn split(&mut self, tasks: usize) {
-        // Columns are not split while there are rows enough: half a tile reads memory in pieces half as long.
+        // Columns are not split while there are enough rows: half a tile would read memory in pieces half as long.
         let tall = self.form == Form::Columns && !self.packed && self.reduced.len >= tasks * TALL;
         if !tall && !matches!(self.form, Form::Interleaved(_)) {
             self.tile = self.tile.min(self.kept.len.div_ceil(tasks.div_ceil(positions(self.outer_kept))));

@@ -2,7 +2,7 @@
 //!
 //! For each tile the reduced positions are visited block by block; one kernel call turns a block into a key
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
-//! Threads take some of the tiles each, or parts of them where there are fewer tiles than tasks.
+//! Each thread takes some of the tiles, or parts of tiles where there are fewer tiles than tasks.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -35,9 +35,8 @@ pub unsafe fn reduce<S: Sink + Sync>(input: Input, layout: &mut ReductionLayout,
     }
 }
 
-/// Reduces an input for one or both ends of the order at once, some elements left out where an omission says so. The
-/// layout has one position at least; the inputs differ in the end of the order alone. (Not inlined: small arrays need
-/// none of its memory.)
+/// Reduces an input for one or both ends of the order at once, without the elements that an omission skips. The layout has at
+/// least one position; the inputs differ only in the end of the order. Not inlined: small arrays need none of its memory.
 #[inline(never)]
 pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     ends: [(Input, Option<&Omission>); ENDS],
@@ -88,13 +87,13 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Whether a tile is one block whose positions already are the indices, and not one that is combined of parts.
+    /// Whether a tile is a single block, not combined from parts, whose places already are the indices.
     fn are_tiles(&self) -> bool {
         let combined = self.plan.blocks() > 1 || matches!(self.plan.form, Form::Interleaved(_));
         !combined && (self.plan.reduced.strides.index, self.origin.index) == (1, 0)
     }
 
-    /// Whether tiles are [marked](Tile::marked): those of short rows with elements left out.
+    /// Whether tiles are [marked](Tile::marked): those of short rows with skipped elements.
     pub fn marks(&self) -> bool {
         let omits = self.inputs[0].numbers || self.omissions[0].is_some();
         omits && self.plan.form == Form::RowBatches && self.are_tiles()
@@ -116,7 +115,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         [(); ENDS].map(|()| Results::new(self.plan.tile, self.inputs[0].element.size()))
     }
 
-    /// Reads a plain tile, into the outputs themselves as far as that goes.
+    /// Reads a plain tile, directly into the outputs where possible.
     unsafe fn read_tile(
         &self,
         at: ReductionOffsets,
@@ -137,7 +136,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Hands the results of a tile, which are there, to the sinks.
+    /// Hands the finished results of a tile to the sinks.
     unsafe fn hand_on(
         &self,
         at: ReductionOffsets,
@@ -154,7 +153,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Reduces some of the blocks of one tile into `states`, each but the first by way of `block`.
+    /// Reduces some of the blocks of one tile into `states`, each block but the first through `block`.
     unsafe fn reduce_blocks(
         &self,
         at: ReductionOffsets,
@@ -174,7 +173,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 self.read_with_indices(&at, len, span, &[ptr::null(); ENDS], &states);
                 continue;
             }
-            // Only a block that reaches what the others have found needs to say where.
+            // Only a block that reaches the keys found so far has to report places.
             let (against, into) = (states.map(|state| state.keys.cast_const()), block.each_mut().map(Results::outputs));
             self.read_with_indices(&at, len, span, &against, &into);
             for ((state, block), input) in states.iter().zip(into).zip(&self.inputs) {
@@ -183,7 +182,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Shares the work among threads. (Not inlined: a call on one thread would have to step over it.)
+    /// Shares the work among threads. Not inlined: a call on one thread would have to jump over it.
     #[inline(never)]
     unsafe fn share(&self, num_threads: usize, sinks: [&(impl Sink + Sync); ENDS]) {
         let (tiles, tasks) = (self.plan.tiles(), threads::tasks(num_threads));

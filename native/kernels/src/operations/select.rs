@@ -1,19 +1,19 @@
 //! `Reduce`: the extremum itself over any set of axes, its index, or both, at one or both ends of the order in one pass.
 //!
-//! Elements may be left out: by a mask, or because they are NaN or NaT.
+//! Elements may be skipped: because of a mask, or because they are NaN or NaT.
 //!
 //! ```text
-//! what is left out is replaced, as it is packed or as it is compared, by an element that loses to all others
-//! index = that of the extremum, which may have been replaced
-//! where the element at the index does not take part (kernels of short rows say so by -1 for the index):
-//!     where the mask leaves nothing of the slice: -1
-//!     all elements that do are equal: as bad as the loser
-//!     index = that of the extremum at the other end of the order, at which they beat what stands in for the others
-//!     where the element at that index does not take part: -1, since none does
+//! replace each skipped element, as it is packed or compared, by an element that loses to all others: the loser
+//! index = the index of the extremum, which may be that of a skipped element
+//! if the element at the index is skipped (kernels of short rows return -1 for it):
+//!     if the mask skips the whole slice: index = -1
+//!     otherwise the elements that take part all equal the loser:
+//!         index = the index of the extremum at the other end of the order, where they beat the replacement
+//!         if the element at that index is skipped: index = -1
 //! ```
 //!
-//! Index -1, nothing took part, is a result like any other: no kernel has to know whether that is so, and slices are read twice
-//! only where it may be.
+//! Index -1 means that no element took part. It is a result like any other: no kernel has to detect that case, and slices are
+//! read twice only where it may occur.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -81,31 +81,31 @@ impl Sink for Indices {
     }
 }
 
-/// What is reduced, but for the end of the order.
+/// What is reduced, except for the end of the order.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection {
     /// The first element as the caller sees it.
     pub data: *const u8,
     /// The element type.
     pub element: ElementType,
-    /// Whether the bytes of each element are in the order that is foreign to this machine.
+    /// Whether the byte order of each element is the opposite of this machine's.
     pub swapped: bool,
-    /// Whether the last of equals wins, or the first.
+    /// Whether the last of equal elements wins, or the first.
     pub last: bool,
-    /// The mask's byte for the first element, 0 where the element is left out; null without a mask.
+    /// The mask's byte for the first element, 0 where the element is skipped; null without a mask.
     pub mask: *const u8,
-    /// What else is left out.
+    /// Which other elements are skipped.
     pub omit: Omit,
 }
 
-/// Which elements are left out for what they are.
+/// Which elements are skipped because of their value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Omit {
-    /// None.
+    /// No elements.
     Nothing,
     /// NaN of the floats.
     Nan,
-    /// The smallest 64-bit integer, which stands for a time that is none.
+    /// The smallest 64-bit integer, which stands for NaT (not a time).
     NotATime,
 }
 
@@ -136,10 +136,10 @@ pub struct Target {
 }
 
 impl Target {
-    /// Says of all results that no element takes part.
+    /// Marks every result as one in which no element takes part.
     ///
     /// # Safety
-    /// There is room for as many results.
+    /// There is room for `results` results.
     pub unsafe fn leave(&self, results: usize, element: ElementType) {
         if !self.indices.is_null() {
             // All bits set is -1 in every type of index.
@@ -167,8 +167,8 @@ impl Target {
 /// element that loses to all others.
 ///
 /// # Safety
-/// The input, and the mask if there is one, are readable at every position; there is room for all results, clear of both;
-/// an index fits its type.
+/// The input, and the mask if there is one, are readable at every position; there is room for all results, which overlaps
+/// neither; an index fits its type.
 pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dimension>, targets: &[Target]) -> usize {
     let mut step = 1;
     let mut block = 1;
@@ -195,7 +195,7 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
     sort(&mut reduced, |axis| -axis.strides.index.abs());
     let lacking = AtomicUsize::new(0);
     let base = base(&layout);
-    // A mask that is broadcast along the slices leaves out whole slices.
+    // A mask that is broadcast along the slices skips whole slices.
     let whole = selection.omit == Omit::Nothing && layout.reduced.iter().all(|axis| axis.strides.mask == 0);
     let answers = |target: &Target| {
         let Selection { data, element, swapped, last, .. } = selection;
@@ -213,7 +213,7 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
         }
         [one, other] => {
             assert_ne!(one.largest, other.largest, "an order has two ends");
-            // The smallest first, as kernels for both have it.
+            // The smallest first: kernels for both ends expect it.
             let (smallest, largest) =
                 if other.largest { (answers(one), answers(other)) } else { (answers(other), answers(one)) };
             let ends = [&smallest, &largest].map(|end| (end.input, end.packed()));
@@ -225,12 +225,12 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
 }
 
 impl Selection {
-    /// Whether nothing but NaN is left out: kernels pass over it by themselves.
+    /// Whether only NaN is skipped, which kernels can do by themselves.
     fn is_of_numbers(&self) -> bool {
         self.mask.is_null() && self.omit == Omit::Nan && self.element.nan().is_some()
     }
 
-    /// What is left out, and what stands in for it at one end of the order.
+    /// Which elements are skipped, and what replaces them at one end of the order.
     fn omission(&self, largest: bool) -> Option<Omission> {
         let omits = !self.mask.is_null() || self.omit != Omit::Nothing;
         omits.then(|| Omission { mask: self.mask, pattern: self.pattern(), fill: self.element.loser(largest) })
@@ -245,26 +245,26 @@ impl Selection {
     }
 }
 
-/// What broadcast axes that are gone from a layout have added to every index.
+/// What the broadcast axes that a layout has dropped have added to every index.
 fn base(layout: &ReductionLayout) -> i64 {
     let from_other_end = |axis: &ReductionAxis| (axis.len as i64 - 1) * -axis.strides.index.min(0);
     layout.origin.index - layout.reduced.iter().map(from_other_end).sum::<i64>()
 }
 
-/// The results at one end of the order: fetches the elements at the indices, and corrects the indices of those that do not take
+/// The results at one end of the order: fetches the elements at the indices, and corrects an index whose element does not take
 /// part.
 struct Answers<'a> {
     /// What is reduced.
     input: Input,
-    /// What is left out of it.
+    /// Which of its elements are skipped.
     omission: Option<Omission>,
-    /// Whether slices are left out as a whole: they are reduced all the same.
+    /// Whether slices are skipped as a whole: they are reduced nevertheless.
     whole: bool,
     /// Where the results go.
     target: Target,
     /// The reduced axes, largest index stride first.
     reduced: &'a [ReductionAxis],
-    /// What broadcast axes that are gone from the layout have added to every index.
+    /// What the broadcast axes that the layout has dropped have added to every index.
     base: i64,
     /// Counts the slices in which no element takes part.
     lacking: &'a AtomicUsize,
@@ -277,7 +277,7 @@ impl Sink for Answers<'_> {
     #[inline]
     fn wants(&self) -> Wants {
         let Target { values, indices, .. } = self.target;
-        // Where elements are left out, the index says whether this one is.
+        // Where elements are skipped, the index shows whether the extremum is one of them.
         let omits = self.omission.is_some();
         Wants { values: !omits && !values.is_null(), index: omits || !indices.is_null(), sight: omits }
     }
@@ -300,7 +300,7 @@ impl Sink for Answers<'_> {
         if self.omission.is_some() {
             self.correct(at, axis, &tile);
         }
-        // (What has gone to the output straight away is there.)
+        // Results that went directly to the output are there already.
         if !indices.is_null() && places != tile.index.cast() {
             index.write(places, step * size, tile.index, tile.len);
         }
@@ -318,7 +318,7 @@ impl Sink for Answers<'_> {
 }
 
 impl Answers<'_> {
-    /// What has to be left out of a copy.
+    /// The omission for which blocks are packed.
     fn packed(&self) -> Option<&Omission> {
         self.omission.as_ref().filter(|_| !self.input.numbers && !self.whole)
     }
@@ -329,7 +329,7 @@ impl Answers<'_> {
         place(self.reduced, at, index - self.base)
     }
 
-    /// Corrects the indices of a tile at which an element does not take part.
+    /// Corrects the indices of a tile whose element does not take part.
     #[inline(never)]
     unsafe fn correct(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
         let mask = self.omission.map_or(ptr::null(), |omission| omission.mask);
@@ -361,7 +361,7 @@ impl Answers<'_> {
                 _ => self.present(at, axis, tile, open),
             }
         };
-        // Slices that lie apart are not read with what lies between them, unless that is little.
+        // Slices that lie apart are read separately, unless little lies between them.
         let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
         let columns = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
         let apart = (LITTLE / if columns { 16 } else { slice }).max(1);
@@ -371,7 +371,7 @@ impl Answers<'_> {
         self.lacking.fetch_add(tile.lacking(), Ordering::Relaxed);
     }
 
-    /// The slices of a marked tile whose index is -1 although something takes part. Slices of the mask are `step` bytes apart.
+    /// The slices of a marked tile with index -1 in which an element may take part. Slices of the mask are `step` bytes apart.
     unsafe fn doubtful(&self, mask: *const u8, step: isize, tile: &Tile) -> Slices {
         let along = self.reduced.last().unwrap_or(&ReductionAxis::POINT);
         let (len, width) = (along.len, along.strides.mask);
@@ -379,7 +379,7 @@ impl Answers<'_> {
         if mask.is_null() {
             return slices(tile.len, |slice| tile.index(slice) == -1);
         }
-        // (All bits of -1 are set.)
+        // All bits of -1 are set.
         let none = |slice: usize| (tile.index(slice) >> 63) as u64;
         match (width, len, step) {
             (_, _, 0) if any(mask, len, width) == 0 => Slices::new(),
@@ -390,14 +390,14 @@ impl Answers<'_> {
         }
     }
 
-    /// The `open` slices in which something takes part; the index of the others is -1.
+    /// The `open` slices in which the mask lets an element take part; sets the index of the others to -1.
     unsafe fn present(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile, open: Slices) -> Slices {
         let mask = self.omission.map_or(ptr::null(), |omission| omission.mask);
         let (along, others) = self.reduced.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
         if mask.is_null() {
             return open;
         }
-        // For all slices from the first to the last, where their places in the mask lie side by side.
+        // One byte for each slice from the first to the last: where their places in the mask are adjacent, all are read.
         let (first, end) = (open[0] as usize, open[open.len() - 1] as usize + 1);
         let mut there: SmallVec<[u8; 64]> = SmallVec::from_elem(0, end - first);
         let (step, width) = (axis.strides.mask, along.strides.mask);
@@ -416,7 +416,7 @@ impl Answers<'_> {
             }
         }
         let rest = slices(open.len(), |at| there[open[at] as usize - first] != 0);
-        // (A branch for each could not be foreseen.)
+        // A branch for each slice would be mispredicted.
         for &slice in &open {
             let index = tile.index.add(slice as usize);
             index.write_unaligned(if there[slice as usize - first] == 0 { -1 } else { index.read_unaligned() });
@@ -424,12 +424,12 @@ impl Answers<'_> {
         rest.iter().map(|&at| open[at as usize]).collect()
     }
 
-    /// The slices whose element is left out, of elements of `SIZE` bytes.
+    /// The slices whose element, of `SIZE` bytes, is skipped.
     unsafe fn left_out<const SIZE: usize>(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> Slices {
         slices(tile.len, |slice| self.is_left_out(at, axis, slice, tile.index(slice), SIZE))
     }
 
-    /// Whether the element of `size` bytes at an index of a slice is left out.
+    /// Whether the element of `size` bytes at an index of a slice is skipped.
     #[inline(always)]
     unsafe fn is_left_out(
         &self,
@@ -441,7 +441,7 @@ impl Answers<'_> {
     ) -> bool {
         let Some(Omission { mask, pattern, .. }) = self.omission else { return false };
         let (input, masked) = match *self.reduced {
-            // (The general case takes longer than to read a short slice.)
+            // The general case takes longer than reading a short slice.
             [Axis { strides: strides @ ReductionOffsets { index: 1, .. }, .. }] => {
                 let (kept, slice, step) = (axis.strides, slice as isize, (index - self.base) as isize);
                 let input = at.input + kept.input * slice + strides.input * step;
@@ -466,7 +466,7 @@ impl Answers<'_> {
 /// Numbers of slices of a tile.
 type Slices = SmallVec<[u32; 64]>;
 
-/// The numbers for which something holds. (Without a branch, which would be mispredicted.)
+/// The numbers for which `holds` is true. Without a branch, which would be mispredicted.
 #[inline(always)]
 fn slices(len: usize, holds: impl Fn(usize) -> bool) -> Slices {
     let mut numbers: Slices = SmallVec::from_elem(0, len);
@@ -479,7 +479,7 @@ fn slices(len: usize, holds: impl Fn(usize) -> bool) -> Slices {
     numbers
 }
 
-/// The slices of a tile for which something is not 0. (Most often there is none: that is found out first.)
+/// The slices of a tile for which `open` is not 0. Most often there is no such slice: that is checked first.
 #[inline(always)]
 unsafe fn marked(tile: &Tile, open: impl Fn(usize) -> u64) -> Slices {
     match (0..tile.len).fold(0, |any, slice| any | open(slice)) {
@@ -494,7 +494,7 @@ unsafe fn ends(from: *const u8, len: usize) -> u64 {
     from.cast::<u64>().read_unaligned() | from.add(len - 8).cast::<u64>().read_unaligned()
 }
 
-/// Not 0 where one of `len` bytes that are `step` apart is not. (Without a branch for what they hold.)
+/// Not 0 if any of `len` bytes, `step` apart, is not 0. No branch depends on the bytes.
 #[inline(always)]
 unsafe fn any(from: *const u8, len: usize, step: isize) -> u64 {
     match (step, len) {
@@ -512,13 +512,13 @@ struct SecondReading<'a> {
     /// Where the tile starts, and the axis along which it runs.
     start: ReductionOffsets,
     axis: &'a ReductionAxis,
-    /// The slices of the tile to be read; what lies between them is read, too.
+    /// The slices of the tile to be read; slices between them are read, too.
     open: &'a [u32],
     /// The indices of the tile.
     index: *mut i64,
 }
 
-// SAFETY: one thread alone reads for the second time.
+// SAFETY: only one thread reads for the second time.
 unsafe impl Sync for SecondReading<'_> {}
 
 impl SecondReading<'_> {
@@ -553,7 +553,7 @@ impl Sink for SecondReading<'_> {
     }
 }
 
-/// Elements, at most, that are read again between two slices that have to be; of columns, sixteen times as many.
+/// The most elements between two slices that are read again with them; for columns, a sixteenth of this number in slices.
 const LITTLE: usize = 1024;
 
 /// The bits of an element of `size` bytes, which may be swapped. Alignment is not needed.

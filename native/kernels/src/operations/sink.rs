@@ -17,16 +17,16 @@ use std::marker::PhantomData;
 
 /// Where finished tiles go.
 pub trait Sink {
-    /// How many times as many bytes as the input has are moved, where results are as large as that.
+    /// Bytes moved for each byte of the input, where results are as large as the input.
     const MOVED: usize = 1;
 
-    /// What has to be known of each position.
+    /// What the sink has to know about each position.
     #[inline]
     fn wants(&self) -> Wants {
         Wants { values: false, index: true, sight: false }
     }
 
-    /// The output itself, as far as the results of a tile may be written to it straight away.
+    /// The output itself, as far as the results of a tile may be written directly to it.
     #[inline]
     fn direct_output(&self, _at: ReductionOffsets, _axis: &ReductionAxis) -> Outputs {
         Outputs::NOTHING
@@ -37,7 +37,7 @@ pub trait Sink {
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile);
 }
 
-/// What has to be known of each position.
+/// What a sink has to know about each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
     /// The elements that were found.
@@ -52,12 +52,12 @@ pub struct Wants {
 #[derive(Clone, Copy, Debug)]
 pub struct Tile {
     pub len: usize,
-    /// The row-major indices; null where nobody wants them.
+    /// The row-major indices; null where they are not wanted.
     pub index: *mut i64,
     /// The elements, their bytes in this machine's order; null where they have to be fetched.
     pub values: *const u8,
-    /// Whether the index is -1 where nothing is better than the element that loses to all others, and elsewhere that of an element
-    /// that takes part.
+    /// Whether the index is -1 where nothing beats the element that loses to all others, and elsewhere is that of an element that
+    /// takes part.
     pub marked: bool,
 }
 
@@ -93,7 +93,7 @@ impl Results {
         Outputs { keys: memory, index: memory.wrapping_add(keys).cast(), ..Outputs::NOTHING }
     }
 
-    /// Where the results of a tile of a sink go, to the output itself as far as it is there; and whether the sink takes the tile.
+    /// Where the results of a tile go: directly to the output, or else to this memory; and whether the sink takes the tile.
     #[inline]
     pub fn with(&mut self, mut direct: Outputs, wants: Wants) -> (Outputs, bool) {
         let (values, index) = (wants.values && direct.values.is_null(), wants.index && direct.index.is_null());
@@ -106,7 +106,7 @@ impl Results {
     }
 }
 
-/// Combines the first `len` results with those of a block, the last of equals winning where `last`.
+/// Combines the first `len` results with those of a block; where `last`, the last of equal elements wins.
 pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input, last: bool) {
     with_element_and_order!(input.element, input.largest, E, O => dispatch(Combine::<Key<E>, O> {
         len,
@@ -119,8 +119,8 @@ pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input
     }))
 }
 
-/// The one associative combine on (key, index): what joins blocks, threads and chunks. It looks at keys and row-major indices
-/// alone, never at the order of arrival.
+/// The only combination of (key, index), which is associative: it joins blocks, threads and chunks. It looks only at keys and
+/// row-major indices, never at the order of arrival.
 struct Combine<K, O> {
     len: usize,
     keys: *mut K,

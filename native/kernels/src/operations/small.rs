@@ -1,4 +1,4 @@
-//! Reductions of small arrays: element by element, because to plan takes longer than to do it.
+//! Reductions of small arrays, element by element: planning would take longer.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -16,13 +16,12 @@ use crate::operations::sink::{Sink, Tile};
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-/// Sets how many elements a small array has at most, 32 being the most there is room for, and returns what
-/// counted before.
+/// Sets the largest number of elements of a small array, at most 32, for which there is room; returns the previous number.
 pub fn set_limit(elements: usize) -> usize {
     LIMIT.swap(elements.min(ELEMENTS), Ordering::Relaxed)
 }
 
-/// Reduces at most 32 elements, whose bytes are in order and among which NaN does not lose.
+/// Reduces at most 32 elements in this machine's byte order. NaN does not lose.
 pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
     let Input { data, last, .. } = input;
     let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));

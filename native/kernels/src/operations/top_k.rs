@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! k is 1                                       select
-//! few of many lines that lie side by side      insert, a tile of lines at a time
-//! few of many short lines                      the same, of a tile that has been transposed
-//! few of a short line                          find
-//! else                                         a bound from a sample; collect what reaches it; sort that
+//! a small k, many adjacent lines               insert, a tile of lines at a time
+//! a small k, many short lines                  transpose a tile, then insert
+//! a small k, a short line                      find
+//! otherwise                                    take a bound from a sample, collect the elements that reach it, sort them
 //! ```
 //!
-//! A sample that is no sample costs time alone. Where the bound is too low, there is too much: the best so far are selected, and
-//! the last of them is the bound from then on. Where it is too high, the line is read again without one.
+//! A sample that does not represent the line only costs time. Where the bound is too low, too much is collected: the best so far
+//! are selected, and the last of them becomes the bound. Where it is too high, the line is read again without a bound.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -39,27 +39,27 @@ pub struct TopK {
     pub data: *const u8,
     /// The element type.
     pub element: ElementType,
-    /// Whether the bytes of each element are in the order that is foreign to this machine.
+    /// Whether the byte order of each element is the opposite of this machine's.
     pub swapped: bool,
     /// Whether the largest are wanted, or the smallest.
     pub largest: bool,
     /// Whether NaN comes before every number, or after.
     pub nan_first: bool,
-    /// Whether the smallest 64-bit integer stands for a time that is none, and comes where NaN does.
+    /// Whether the smallest 64-bit integer stands for NaT (not a time), which comes where NaN does.
     pub times: bool,
-    /// How many are wanted, at most as many as the axis has.
+    /// How many elements are wanted, at most the length of the axis.
     pub k: usize,
-    /// Whether they have to stand from the best to the worst.
+    /// Whether the results have to be in order, from the best to the worst.
     pub sorted: bool,
 }
 
-/// Finds the k best along an axis, or of a block of neighbouring axes in row-major order.
+/// Finds the k best elements along an axis, or of a block of neighbouring axes in row-major order.
 ///
-/// `dimensions` yields, last dimension first, the length, the stride in bytes and whether it is one of those axes. The values, their
-/// bytes in this machine's order, and the indices go to memory in C order, with one axis of `k` in the place of those.
+/// `dimensions` yields, last dimension first, the length, the stride in bytes and whether it is one of those axes. The values, in
+/// this machine's byte order, and the indices go to memory in C order, with one axis of length `k` in place of those axes.
 ///
 /// # Safety
-/// The input is readable at every position; there is room for all results, clear of it.
+/// The input is readable at every position; there is room for all results, which does not overlap it.
 pub unsafe fn top_k(
     input: TopK,
     dimensions: impl Iterator<Item = (usize, isize, bool)>,
@@ -69,7 +69,7 @@ pub unsafe fn top_k(
     find(input, &dimensions.collect::<SmallVec<[_; 8]>>(), values, indices)
 }
 
-/// (Compiled once, whatever the dimensions come from.)
+/// Compiled once for all iterators over dimensions.
 unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8, indices: *mut i64) {
     let TopK { data, element, swapped, largest, k, .. } = input;
     let (mut kept, mut line, mut origin) = (ReductionAxes::new(), ReductionAxes::new(), ReductionOffsets::default());
@@ -121,7 +121,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
     }
     let (&across, outer) = kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
     let rule = Rule::new(element, largest, input.nan_first, input.times);
-    // Lanes of the widest register; none where there is no kernel.
+    // Lanes of the widest register; 0 where there is no kernel.
     let lanes =
         if rule.is_plain() && line.len() == 1 { with_set!(I => <I as Set>::Register::BYTES / size, 0) } else { 0 };
     let counted = size > 2 && len <= u32::MAX as usize || len <= 1 << (8 * size);
@@ -135,7 +135,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
     let num_threads = threads::num_threads(elements.saturating_mul(size));
     let tasks = threads::tasks(num_threads).div_ceil(positions(outer));
     let tiles = match form {
-        // Each fills a register.
+        // Each tile fills a register.
         Form::SideBySide => (across.len / (WIDE * lanes)).max(tasks.min(across.len / lanes)),
         Form::Turned => across.len.div_ceil(lanes),
         Form::OneByOne => across.len.div_ceil(LINES).max(tasks.min(across.len)),
@@ -157,28 +157,28 @@ enum Form {
     OneByOne,
 }
 
-/// How many are few, where lines could be read one by one as well, and where they are long and apart.
+/// The largest k that counts as few: where lines could also be read one by one, and where they are long and not contiguous.
 const FEW: usize = 16;
 const FEW_OF_LONG: usize = 64;
 
-/// Elements of lines, at most, that are transposed.
+/// The most elements of lines that are transposed.
 const SHORT: usize = 128;
 
-/// Lines that are packed in one go: of those that lie side by side they have lines of the cache to themselves.
+/// Lines that are packed at a time: adjacent lines then have cache lines to themselves.
 const PACKED: usize = 16;
 
-/// Bytes of lines, at most, that are read twice, as they are or packed: a sample of longer ones takes less time.
+/// The most bytes of lines that are read twice, in place or packed: for longer lines a sample takes less time.
 fn longest(ready: bool) -> usize {
     if ready { 1 << 18 } else { 1 << 14 }
 }
 
-/// Registers of lines that lie side by side are read at a time.
+/// Registers of adjacent lines that are read at a time.
 const WIDE: usize = 8;
 
-/// Lines that are read in one go.
+/// Lines that are read at a time.
 const LINES: usize = 64;
 
-/// Elements that are collected in one go, or packed before.
+/// Elements that are packed, if need be, and collected at a time.
 const CHUNK: usize = 4096;
 
 /// The lines, and where their results go.
@@ -186,17 +186,17 @@ struct Walk<'a> {
     input: TopK,
     rule: Rule,
     form: Form,
-    /// Whether lines that are read one by one are read for good, and need not be packed before.
+    /// Whether [`Find`] reads the lines that are read one by one, and whether it need not pack them first.
     finds: bool,
     ready: bool,
     /// The elements of a line, and the axes along which they lie.
     len: usize,
     line: ReductionAxes,
-    /// The axis along which lines lie side by side, or are taken one by one; the others.
+    /// The axis along which lines lie side by side, or are taken one by one; the other kept axes.
     across: ReductionAxis,
     outer: &'a [ReductionAxis],
     origin: ReductionOffsets,
-    /// Tiles of lines, of nearly equal length, and lines of a register.
+    /// The number of tiles of lines, which are nearly equal in length, and the lines of a register.
     tiles: usize,
     lanes: usize,
     results: Results,
@@ -205,7 +205,7 @@ struct Walk<'a> {
 // SAFETY: threads write the results of different lines.
 unsafe impl Sync for Walk<'_> {}
 
-/// Memory that serves one line after the other.
+/// Memory that is reused from line to line.
 struct Work<P> {
     packed: Scratch,
     state: Scratch,
@@ -240,7 +240,7 @@ impl Walk<'_> {
         Results { values, indices, ..self.results }
     }
 
-    /// From the first element of a line to another one.
+    /// Bytes from the first element of a line to the element at a place.
     #[inline(always)]
     fn offset(&self, place: usize) -> isize {
         match &self.line[..] {
@@ -266,7 +266,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A key that a few more elements of a line reach than are wanted, as far as a sample says.
+    /// A key that slightly more elements of a line reach than are wanted, as a sample suggests.
     unsafe fn sample<P>(&self, work: &mut Work<P>, data: *const u8) -> i64 {
         let TopK { element, swapped, k, .. } = self.input;
         let (len, size, float) = (self.len, element.size(), element.is_float());
@@ -322,7 +322,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Finds the best of some lines, after they have been packed where they are not contiguous.
+    /// Finds the best of some lines, which are packed first where they are not contiguous.
     unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize) {
         let TopK { data, element, swapped, largest, k, sorted, .. } = self.input;
         let (mut from, len, mut stride) = (data.wrapping_offset(at.input), self.len, self.across.strides.input);
@@ -341,7 +341,7 @@ impl Walk<'_> {
         }), 0);
     }
 
-    /// Finds the best of a tile of lines that are compared side by side; returns how many, none where there is NaN.
+    /// Finds the best of a tile of lines, one in each lane; returns the number of lines done, 0 where there is NaN.
     unsafe fn lines<P>(&self, work: &mut Work<P>, at: ReductionOffsets, number: usize) -> usize {
         let TopK { element, largest, .. } = self.input;
         with_set!(I => with_kind!(element, largest, K, flip, infinity => {
@@ -363,7 +363,7 @@ impl Walk<'_> {
             (self.line[0].strides.input, self.across.strides.input, number.max(self.lanes));
         if self.form == Form::Turned {
             let (packed, step) = (work.packed.reserve(rows * columns * size), columns * size);
-            // Lanes without a line hold numbers.
+            // Lanes without a line get zeros, which are not NaN.
             packed.write_bytes(0, if number < columns { rows * step } else { 0 });
             let (data, outer, inner, to) = (from, (rows, pitch), (number, across), packed);
             Pack { data, outer, inner, size, scratch: true, swapped, to, step }.run();

@@ -1,18 +1,17 @@
 //! Vector registers behind two traits, so that a kernel is written once for all instruction sets.
 //!
-//! [`Register`] is what a register does whatever it holds: load, store, move lanes. [`Lanes`] is what it does with lanes of a
-//! [`Kind`]: compare them, which gives a [`Mask`], and find them again. All are thin: an operation is one to four instructions. The extremum that is
-//! wanted is always the largest: a kernel flips bits of what it loads where the smallest is wanted, or where integers have
-//! no sign.
+//! [`Register`] has the operations that do not depend on the lanes' kind: load, store, move lanes. [`Lanes`] has those on lanes
+//! of a [`Kind`]: compare them, which gives a [`Mask`], and find a lane again. Every operation is one to four instructions. The
+//! largest lane always wins: a kernel that wants the smallest, or whose integers are unsigned, flips bits of what it loads.
 //!
-//! There is no load that stops before the end of a register, and none under a mask: kernels read whole registers that lie inside
-//! the array. A register is one of 16 bytes, or of several such *parts*; zips and shuffles work in each part alike, as AVX2 does.
+//! No load stops before the end of a register, and no load takes a mask: kernels read whole registers that lie inside the array.
+//! A register consists of one or more *parts* of 16 bytes. Zips and shuffles work within each part, as they do in AVX2.
 
-// Each function here and in the kernels above is a few instructions, and has one condition: see `Register`.
+// Each function here, and in the kernels that build on it, is a few instructions with one safety condition: see `Register`.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc, reason = "the condition is the same for every operation")]
 
-/// Implements [`Lanes`] for a register by functions of two registers, seen as `$view` makes them; `$bits` and `$mask_of` make the
-/// results what they are here.
+/// Implements [`Lanes`] for a register with functions of two registers. `$view` converts their arguments; `$bits` and `$mask_of`
+/// convert their results back.
 macro_rules! lanes {
     ($register:ty: $($kind:ident $mask:ty, $view:ident $bits:ident $mask_of:ident,
        $larger:expr, $above:expr, $equal:expr $(, $unordered:expr)?;)*) => {$(
@@ -55,7 +54,7 @@ pub trait Kind: Copy + 'static {
     const SIZE: usize;
     /// Whether there are two zeros.
     const FLOAT: bool = false;
-    /// Whether lanes are keys that take several instructions to make, and do not say which zero an element was.
+    /// Whether lanes are keys, which take several instructions to make and do not tell the two zeros apart.
     const KEYED: bool = false;
 }
 
@@ -81,7 +80,7 @@ kinds! {
     Int32 4 false false;
     /// Signed integers of 64 bits.
     Int64 8 false false;
-    /// Both floats of 16 bits: they differ in their infinity alone.
+    /// Both 16-bit floats: they differ only in their infinity.
     Float16 2 true true;
     /// binary32.
     Float32 4 true false;
@@ -92,12 +91,12 @@ kinds! {
 /// A vector register.
 ///
 /// # Safety
-/// Of every operation of these traits: the instruction set that the register belongs to is in force. Besides, what a load reads and
-/// a store writes is there. Nothing needs to be aligned.
+/// Every operation of these traits requires that the register's instruction set is in force, and that the memory that it reads or
+/// writes is valid. Nothing needs to be aligned.
 pub trait Register: Copy {
     /// Bytes of the register, a multiple of 16.
     const BYTES: usize;
-    /// For lanes of 1, 2, 4 and 8 bytes: bits of a lane in a word of [`hits`](Lanes::hits), and registers whose hits fill a word.
+    /// For lanes of 1, 2, 4 and 8 bytes: the bits per lane in a word of [`hits`](Lanes::hits), and the registers per word.
     const HITS: [(usize, usize); 4];
     /// Loads a register.
     unsafe fn load(from: *const u8) -> Self;
@@ -107,63 +106,63 @@ pub trait Register: Copy {
     unsafe fn store(self, to: *mut u8);
     /// The exclusive or.
     unsafe fn xor(self, other: Self) -> Self;
-    /// The low `SIZE` bytes in every lane of `SIZE` bytes.
+    /// Copies the low `SIZE` bytes to every lane of `SIZE` bytes.
     unsafe fn splat<const SIZE: usize>(bits: i64) -> Self;
-    /// Lanes of `SIZE` bytes interleaved: those of the lower halves of each part, and those of the upper halves.
+    /// Interleaves lanes of `SIZE` bytes: those of each part's lower half, and those of its upper half.
     unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self);
-    /// In each part the bytes that the table names.
+    /// Picks, in each part, the bytes that the table names.
     unsafe fn shuffle(self, table: &[u8; 16]) -> Self;
-    /// Parts change places with those that are `PARTS` further.
+    /// Swaps parts that are `PARTS` apart.
     unsafe fn exchange<const PARTS: usize>(self) -> Self;
-    /// Sign and magnitude of 16 bits to two's complement, and back.
+    /// Converts 16-bit lanes from sign and magnitude to two's complement, or back.
     unsafe fn complement(self) -> Self;
-    /// The larger lanes of 16 bits without a sign.
+    /// The larger of each two unsigned 16-bit lanes.
     unsafe fn higher(self, other: Self) -> Self;
 }
 
 /// For each lane of a register, whether a comparison holds.
 pub trait Mask<V>: Copy {
-    /// It holds nowhere.
+    /// A mask that holds nowhere.
     unsafe fn none() -> Self;
-    /// Where one of the two holds.
+    /// Where either mask holds.
     unsafe fn or(self, other: Self) -> Self;
-    /// Whether it holds anywhere.
+    /// Whether the mask holds anywhere.
     unsafe fn any(self) -> bool;
-    /// The lanes of `yes` where it holds, of `no` elsewhere.
+    /// The lanes of `yes` where the mask holds, and of `no` elsewhere.
     unsafe fn blend(self, yes: V, no: V) -> V;
-    /// The bits of `count` masks for lanes of `SIZE` bytes, as [`Register::HITS`] says.
+    /// Packs `count` masks for lanes of `SIZE` bytes into a word, as [`Register::HITS`] says.
     unsafe fn word<const SIZE: usize>(count: usize, mask: impl Fn(usize) -> Self) -> u64;
 }
 
-/// A register as lanes of a kind. The largest is wanted.
+/// A register as lanes of a kind. The largest lane wins.
 pub trait Lanes<K: Kind>: Register {
-    /// Lanes of a register.
+    /// The number of lanes in a register.
     const LANES: usize = Self::BYTES / K::SIZE;
-    /// Bits of a lane in a word of [`hits`](Self::hits).
+    /// Bits per lane in a word of [`hits`](Self::hits).
     const BITS: usize = Self::HITS[K::SIZE.trailing_zeros() as usize].0;
-    /// Registers whose hits fill a word.
+    /// Registers per word.
     const GROUP: usize = Self::HITS[K::SIZE.trailing_zeros() as usize].1;
-    /// The comparison of two registers.
+    /// The result of comparing two registers.
     type Mask: Mask<Self>;
 
-    /// The larger lanes. Where one is NaN it may be lost.
+    /// The larger of each two lanes. A NaN may be lost.
     unsafe fn larger(self, other: Self) -> Self;
-    /// Where these lanes are larger.
+    /// Where these lanes are larger than those of `other`.
     unsafe fn above(self, other: Self) -> Self::Mask;
     /// Where lanes are equal.
     unsafe fn equal(self, other: Self) -> Self::Mask;
-    /// Where one of two floats is NaN.
+    /// Where either float is NaN.
     #[inline(always)]
     unsafe fn unordered(self, _other: Self) -> Self::Mask {
         Self::Mask::none()
     }
 
-    /// The lanes of elements.
+    /// Converts loaded elements to lanes.
     #[inline(always)]
     unsafe fn lanes(self) -> Self {
         if K::KEYED { self.complement() } else { self }
     }
-    /// These lanes, and `least` in the place of NaN. `infinity` is that of a keyed kind.
+    /// These lanes, with `least` in place of NaN. `infinity` is the infinity of a keyed kind.
     #[inline(always)]
     unsafe fn numbers(self, least: Self, infinity: Self) -> Self {
         if K::KEYED {
@@ -171,24 +170,24 @@ pub trait Lanes<K: Kind>: Register {
         } else if K::FLOAT && cfg!(target_arch = "aarch64") {
             self.unordered(self).blend(least, self)
         } else {
-            // (Where one of two lanes is NaN the second is the larger.)
+            // If either lane is NaN, `larger` returns the second.
             self.larger(least)
         }
     }
-    /// Where these lanes are larger than `best`, they become the best, and `number` the place. Of equal lanes the bits of `best` stay.
+    /// Where these lanes beat `best`, they replace it, and `number` replaces `place`. Equal lanes keep the bits of `best`.
     #[inline(always)]
     unsafe fn take(self, number: Self, best: &mut Self, place: &mut Self) {
         let above = self.above(*best);
-        // (The maximum of two zeros is +0 with NEON.)
+        // With NEON the maximum of two zeros is +0.
         *best = if cfg!(target_arch = "aarch64") { above.blend(self, *best) } else { self.larger(*best) };
         *place = above.blend(number, *place);
     }
-    /// Whether a lane equals its lane of the other register.
+    /// Whether any lane equals the same lane of the other register.
     #[inline(always)]
     unsafe fn meets(self, other: Self) -> bool {
         self.equal(other).any()
     }
-    /// Which lanes of up to [`GROUP`](Self::GROUP) registers equal their lane of the needle.
+    /// Which lanes of up to [`GROUP`](Self::GROUP) registers equal the same lane of the needle.
     #[inline(always)]
     unsafe fn hits(registers: &[Self], needle: Self) -> u64 {
         let mask = |at: usize| registers[at].equal(needle);
@@ -199,7 +198,7 @@ pub trait Lanes<K: Kind>: Register {
             _ => Self::Mask::word::<8>(registers.len(), mask),
         }
     }
-    /// Nothing seen yet of NaN.
+    /// The state before any NaN is seen.
     #[inline(always)]
     unsafe fn unseen() -> Seen<K, Self> {
         Seen { nan: Self::Mask::none(), most: Self::splat::<8>(0) }
@@ -213,7 +212,7 @@ pub trait Lanes<K: Kind>: Register {
             seen.nan = seen.nan.or(one.unordered(other));
         }
     }
-    /// Whether NaN has been seen among lanes; `best` has the largest. `infinity` is that of a keyed kind.
+    /// Whether NaN was seen; `best` has the largest lanes. `infinity` is the infinity of a keyed kind.
     #[inline(always)]
     unsafe fn saw_nan(seen: Seen<K, Self>, best: Self, infinity: Self) -> bool {
         if K::KEYED {
@@ -225,15 +224,15 @@ pub trait Lanes<K: Kind>: Register {
     }
 }
 
-/// What has been seen of NaN: where elements were unordered; for keyed kinds, whose NaN lie beyond the infinities, the highest
-/// bits: those of a negative one.
+/// What was seen of NaN: `nan` is where elements were unordered. For keyed kinds, whose NaNs lie beyond the infinities,
+/// `most` has the highest bits: those of a negative NaN, if there is one.
 #[derive(Clone, Copy)]
 pub struct Seen<K: Kind, V: Lanes<K>> {
     nan: V::Mask,
     most: V,
 }
 
-/// The bits of an element in every lane.
+/// Copies the bits of an element to every lane.
 #[inline(always)]
 pub unsafe fn splat<K: Kind, V: Lanes<K>>(bits: i64) -> V {
     match K::SIZE {
@@ -266,7 +265,7 @@ const fn rotation(of: usize, by: usize) -> [u8; 16] {
     table
 }
 
-/// A table that takes one word of four bytes everywhere.
+/// A table that repeats one word of four bytes.
 const fn broadcast(word: usize) -> [u8; 16] {
     let mut table = [0; 16];
     let mut at = 0;
@@ -277,7 +276,7 @@ const fn broadcast(word: usize) -> [u8; 16] {
     table
 }
 
-/// The largest of the lanes that lie `width` bytes apart, a power of two, in all of them.
+/// Sets all lanes that lie `width` bytes apart, a power of two, to the largest of them.
 #[inline(always)]
 pub unsafe fn folded<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
     if V::BYTES >= 64 && width <= 32 {
@@ -295,7 +294,7 @@ pub unsafe fn folded<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
     within_words::<K, V>(best, width)
 }
 
-/// The same of the lanes in each word of four bytes.
+/// The part of [`folded`] that works within each word of four bytes.
 #[inline(always)]
 unsafe fn within_words<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
     if width <= 2 {
@@ -307,13 +306,13 @@ unsafe fn within_words<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
     best
 }
 
-/// The largest lane, in all lanes.
+/// Copies the largest lane to all lanes.
 #[inline(always)]
 pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
     folded::<K, V>(best, K::SIZE)
 }
 
-/// The same of four registers at once: pairs are joined by zips, so that four take little longer than one.
+/// [`spread`] for four registers at once: zips join pairs of registers, so that four take little longer than one.
 #[inline(always)]
 pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 4] {
     let join = |(low, high): (V, V)| low.larger(high);
@@ -332,8 +331,8 @@ pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 4] 
     ]
 }
 
-/// The first (or last) place of `needle` among `N` registers, `N <= 8`, that hold `len` elements: those that would reach beyond
-/// the end begin where they end with it. A place is returned even where nothing equals `needle`, because memory has changed.
+/// The first (or last) place of `needle` in `N` registers, `N <= 8`, that hold `len` elements. A register that would reach beyond
+/// the last element ends there instead. If nothing equals `needle`, because memory has changed, it returns some place.
 #[inline(always)]
 pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
     registers: &[V; N],

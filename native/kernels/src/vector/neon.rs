@@ -1,8 +1,8 @@
-//! Registers of 128 bits with NEON, which every AArch64 has.
+//! Registers of 128 bits with NEON, which every AArch64 processor has.
 //!
-//! There is no instruction that makes bits of a comparison. Those of up to four registers are narrowed to one register of bytes,
-//! and to a word by a shift that narrows once more: four bits for each lane, eight for lanes of 8 bytes. Bytes are weighted and
-//! added up, which leaves one bit for each.
+//! NEON has no instruction that turns a comparison into bits. The comparisons of up to four registers are narrowed to a register
+//! of bytes, and a narrowing shift turns that into a word with four bits per lane, or eight for lanes of 8 bytes. Lanes of one
+//! byte are weighted and added up instead, which leaves one bit per lane.
 
 use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Lanes, Mask, Register};
 use std::arch::aarch64::*;

@@ -1,10 +1,10 @@
-//! Registers of 16 bytes as an array: what Miri runs, and what the registers of architectures are held to.
+//! Registers of 16 bytes as arrays: Miri runs them, and they define what the registers of each architecture must do.
 
 use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Lanes, Mask, Register};
 use std::array;
 use std::convert::identity;
 
-/// Sixteen bytes in the order of memory.
+/// Sixteen bytes in memory order.
 #[derive(Clone, Copy)]
 pub struct Part([u8; 16]);
 
@@ -87,7 +87,7 @@ impl Mask<Self> for Part {
     }
 }
 
-/// A number in as many bytes.
+/// A number that is read from its bytes.
 trait Number: PartialOrd {
     fn read(bytes: &[u8]) -> Self;
 }

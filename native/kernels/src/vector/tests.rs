@@ -1,9 +1,9 @@
-//! What random calls hardly see of the registers: an element that lies in one lane of a group alone, and whether something else
-//! is taken for NaN, which costs time alone.
+//! Tests of what random calls rarely show: an element that only one lane of a group has, and a number that is mistaken for NaN,
+//! which only costs time.
 
 use crate::vector::{Float16, Float32, Float64, Int8, Kind, Lanes, Mask, splat};
 
-/// Holds that an element is found wherever it lies in a group of registers.
+/// Checks that an element is found wherever it lies in a group of registers.
 unsafe fn find<K: Kind, V: Lanes<K>>() {
     for (used, lane) in (1..=V::GROUP).flat_map(|used| (0..used * V::LANES).map(move |lane| (used, lane))) {
         let mut bytes = [0u8; 512];
@@ -15,7 +15,7 @@ unsafe fn find<K: Kind, V: Lanes<K>>() {
     }
 }
 
-/// Holds that one NaN is seen wherever it lies, of either sign, and that nothing else is taken for one.
+/// Checks that a NaN of either sign is seen wherever it lies, and that no number is mistaken for NaN.
 unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
     let top = 1i64.rotate_left(8 * K::SIZE as u32 - 1);
     let limit = splat::<K, V>(infinity);

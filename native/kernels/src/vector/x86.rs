@@ -1,7 +1,7 @@
 //! Registers of 128 bits with SSE4.2, of 256 bits with AVX2 and of 512 bits with AVX-512.
 //!
-//! Up to AVX2 a comparison gives a register. Those of up to four are packed to bytes before they become bits, which takes nine
-//! instructions for four registers in place of fourteen. With AVX-512 a comparison gives a bit for each lane.
+//! Up to AVX2 a comparison gives a register. Up to four such registers are packed to bytes before they become bits, which takes
+//! nine instructions for four registers instead of fourteen. With AVX-512 a comparison gives one bit per lane.
 
 use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Lanes, Mask, Register};
 use std::arch::x86_64::*;
@@ -107,7 +107,7 @@ _mm512_loadu_si512 _mm512_storeu_si512 _mm512_xor_si512 _mm512_shuffle_epi8 _mm5
 },
 _mm512_mask_sub_epi16(register, _mm512_movepi16_mask(register), _mm512_set1_epi16(i16::MIN), register) }
 
-/// Comparisons are registers; the bits of up to four are packed to bytes.
+/// Implements [`Mask`] for registers: up to four of them are packed to bytes before they become bits.
 macro_rules! masks {
     ($register:ty, $zero:ident $or:ident $blend:ident, |$bytes:ident| $bits:expr,
      |$at:ident, $count:ident| $word2:expr, $word4:expr) => {
@@ -162,7 +162,7 @@ masks! { __m128i, _mm_setzero_si128 _mm_or_si128 _mm_blendv_epi8, |bytes| _mm_mo
     _mm_packs_epi16(_mm_packs_epi32(at(0), at(1)), far)
 } }
 
-// Packs work in each half of a register: what belongs together is brought together again.
+// Packs work within each half of a register: the permutations restore the order of the lanes.
 masks! { __m256i, _mm256_setzero_si256 _mm256_or_si256 _mm256_blendv_epi8, |bytes| _mm256_movemask_epi8(bytes) as u32,
 |at, count| _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(at(0), at(1))),
 {
@@ -170,7 +170,7 @@ masks! { __m256i, _mm256_setzero_si256 _mm256_or_si256 _mm256_blendv_epi8, |byte
     _mm256_permutevar8x32_epi32(_mm256_packs_epi16(near, far), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
 } }
 
-/// With AVX-512 comparisons are bits.
+/// Implements [`Mask`] for the bits that a comparison gives with AVX-512.
 macro_rules! bits {
     ($($mask:ty, $blend:ident;)*) => {$(
         impl Mask<__m512i> for $mask {
@@ -192,7 +192,7 @@ macro_rules! bits {
             }
             #[inline(always)]
             unsafe fn word<const SIZE: usize>(count: usize, mask: impl Fn(usize) -> Self) -> u64 {
-                // (One after the other: the compiler would put bits that are shifted side by side into a register for it.)
+                // One shift after the other: independent shifts would make the compiler move the bits into a vector register.
                 let mut word = u64::from(mask(count - 1));
                 for at in (0..count - 1).rev() {
                     word = word.wrapping_shl(Self::BITS) | u64::from(mask(at));

@@ -1,4 +1,4 @@
-//! One call: what is drawn for it, and what has to come out.
+//! One call: its random inputs, and the result that is expected.
 
 use crate::key::{ELEMENTS, Key, NAN, bytes_of, key, landmarks};
 use crate::memory::{Bytes, Memory, positions};
@@ -38,7 +38,7 @@ enum Operation {
 /// The integers among the elements.
 const INDEX_TYPES: &[IndexType] = ELEMENTS.split_at(1).1.split_at(8).0;
 
-/// An index type, or the widest where it does not hold the last index of a slice of so many elements.
+/// An index type, or the widest one if it cannot hold the last index of a slice of `block` elements.
 fn fitting(index: IndexType, block: usize) -> IndexType {
     if block.saturating_sub(1) as u64 > index.max() { IndexType::Int64 } else { index }
 }
@@ -98,7 +98,7 @@ impl Case {
         let (kept, block) = self.split();
         let index = index.map(|index| fitting(index, block.iter().product()));
         let (lens, size) = index.map_or((&self.lens, element.size()), |index| (&kept, index.size()));
-        // `onehot` marks the largest and the first, whatever was drawn.
+        // `onehot` always takes the largest and the first.
         let which = if index.is_some() { (largest, last) } else { (true, false) };
         let input = self.input(random, &self.lens);
         let mut output = untouched(random, lens, size);
@@ -119,7 +119,7 @@ impl Case {
         let (axes, to) = (axes.into_iter(), output.data_mut());
         let given = Input { data: input.data(), element, swapped, largest, last, numbers: false };
         input.deny_gaps(&self.lens);
-        // SAFETY: the axes describe both arrays; lengths are small, and none of a block is empty where its index is wanted.
+        // SAFETY: the axes describe both arrays; lengths are small, and no block is empty where its index is wanted.
         unsafe {
             match index {
                 Some(index) => argreduce(given, axes, to, index),
@@ -130,7 +130,7 @@ impl Case {
         judge(slice::from_ref(&input), &output, &expected);
     }
 
-    /// Values and indices at one or both ends, with elements left out.
+    /// Values and indices at one or both ends, with skipped elements.
     fn select(&self, random: &mut Random) {
         let Self { element, swapped, last, .. } = *self;
         let input = self.input(random, &self.lens);
@@ -165,7 +165,7 @@ impl Case {
             reduced: self.reduced[axis],
         });
         input.deny_gaps(&self.lens);
-        // SAFETY: the dimensions describe the input and its mask, and the results are as many as what is kept.
+        // SAFETY: the dimensions describe the input and its mask, and there is room for a result at each kept position.
         let lacking = unsafe { select(selection, dimensions, &targets) };
         input.bytes.allow();
         assert!(!input.is_changed() && !mask.as_ref().is_some_and(Memory::is_changed), "an input has changed");
@@ -194,7 +194,7 @@ impl Case {
         }
     }
 
-    /// A mask that leaves out some, all or none.
+    /// A mask that skips some, all or no elements.
     fn mask(&self, random: &mut Random) -> Memory {
         let mut mask = Memory::new(random, &self.lens, 1, false);
         let share = random.pick(&[0, 1, 4, 7, 8]);
@@ -202,7 +202,7 @@ impl Case {
         mask
     }
 
-    /// The best along one axis, along a block of neighbouring ones, or of all elements.
+    /// The best along one axis, along a block of neighbouring axes, or of all elements.
     fn top_k(&self, random: &mut Random) {
         let Self { element, swapped, largest, last: nan_first, ref lens, .. } = *self;
         let (input, size, rank) = (self.input(random, &self.lens), element.size(), lens.len());
@@ -220,7 +220,7 @@ impl Case {
         let walk = (0..rank).rev().map(|axis| (lens[axis], input.strides[axis], block.contains(&axis)));
         let wanted = TopK { data: input.data(), element, swapped, largest, nan_first, times, k, sorted };
         input.deny_gaps(lens);
-        // SAFETY: the dimensions describe the input, and the results are as many.
+        // SAFETY: the dimensions describe the input, and there is room for the results.
         unsafe { top_k(wanted, walk, values.as_mut_ptr(), indices.as_mut_ptr().cast()) };
         input.bytes.allow();
         assert!(!input.is_changed(), "an input has changed");
@@ -278,7 +278,7 @@ impl Case {
             (position, winner)
         };
         let expected: Vec<(Vec<usize>, Key)> = positions(&self.lens).into_iter().map(winner).collect();
-        // Which of several NaN wins is not said, but without broadcasting it is the one that wins in contiguous operands.
+        // It is unspecified which of several NaN wins, but without broadcasting it is the NaN that wins in contiguous operands.
         let line = |input: &Memory, swapped| -> Vec<u8> {
             positions(&self.lens).iter().flat_map(|position| input.in_order(position, swapped)).collect()
         };
@@ -301,7 +301,7 @@ impl Case {
         }
         let extreme = Extreme { largest: self.largest, omit };
         let axes: Vec<_> = self.lens.iter().copied().zip(output.strides.iter().copied()).rev().collect();
-        // SAFETY: the axes describe all arrays; at most the output itself is an operand.
+        // SAFETY: the axes describe all arrays; no operand overlaps the output except the output itself.
         unsafe { extremum(&operands, self.element, extreme, axes.into_iter(), to) };
         let operands: Vec<_> = lines.iter().map(|bytes| operand(bytes.as_ptr(), &[size as isize], false)).collect();
         let mut in_line = vec![0; expected.len() * size];
@@ -323,7 +323,7 @@ impl Case {
         input
     }
 
-    /// The shapes of what is kept, and of one block.
+    /// The shapes of the kept positions, and of one block.
     fn split(&self) -> (Vec<usize>, Vec<usize>) {
         let along = |wanted| {
             let lens = self.lens.iter().zip(&self.reduced);
@@ -332,7 +332,7 @@ impl Case {
         (along(false), along(true))
     }
 
-    /// Of the block at a kept position, the row-major place of the extremum and its position; None where nothing takes part.
+    /// The row-major place and the position of the extremum of the block at a kept position; None if no element takes part.
     fn best(
         &self,
         input: &Memory,
@@ -353,14 +353,14 @@ impl Case {
     }
 }
 
-/// Memory for an output, so filled that whoever writes between its elements is found out.
+/// Memory for an output, filled so that a write between its elements is detected.
 fn untouched(random: &mut Random, lens: &[usize], size: usize) -> Memory {
     let mut output = Memory::new(random, lens, size, true);
     output.bytes.fill(0xa5);
     output
 }
 
-/// Inputs as before, and the output as expected: its elements and what lies between them.
+/// Checks that inputs are unchanged, and that the output is as expected: its elements and the gaps between them.
 fn judge(inputs: &[Memory], output: &Memory, expected: &[u8]) {
     assert!(!inputs.iter().any(Memory::is_changed), "an input has changed");
     let wrong = output.bytes.iter().zip(expected).position(|(found, expected)| found != expected);
@@ -368,7 +368,7 @@ fn judge(inputs: &[Memory], output: &Memory, expected: &[u8]) {
     assert!(wrong.is_none(), "byte {wrong:?} from {}, strides {strides:?}", output.first);
 }
 
-/// A shape, and the axes that its kernels reduce: any, rows, blocks of a few columns, lines that are turned, one long row.
+/// A shape, and the axes that its kernels reduce: any, rows, blocks of a few columns, lines to transpose, one long row.
 fn shape(random: &mut Random) -> (Vec<usize>, Vec<bool>) {
     let most = if cfg!(miri) { 140 } else { 20_000 };
     match random.below(10) {
@@ -401,7 +401,7 @@ fn shape(random: &mut Random) -> (Vec<usize>, Vec<bool>) {
     }
 }
 
-/// Rank 0 to 7, with the lengths around the blocks of kernels, and now and then none.
+/// Lengths for rank 0 to 7, many of them around the blocks of kernels, and now and then 0.
 fn lens(random: &mut Random) -> Vec<usize> {
     const LENGTHS: [usize; 28] =
         [1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17, 20, 31, 33, 40, 63, 65, 100, 127, 130, 257, 1000, 2050, 9000];

@@ -1,5 +1,5 @@
-//! Hosts may have denormal floats taken for zeros (onnxruntime's `session.set_denormal_as_zero`). Then they tie with zeros;
-//! places stay inside the row all the same.
+//! Hosts may make processors treat denormal floats as zeros (onnxruntime's `session.set_denormal_as_zero`). Then denormals tie
+//! with zeros, but places stay inside the row.
 
 use crate::{Random, settings};
 use extremum_kernels::isa::InstructionSet;
@@ -20,7 +20,7 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
     for len in [5, 70, 300, 1000, 3000, 50_000] {
         let rows = 20;
         let tiny = f32::from_bits(7);
-        // Few zeros and denormals: a stretch with a zero ties with one with a denormal far behind.
+        // Few zeros and denormals: a stretch with a zero ties with a stretch far behind it that has a denormal.
         let data: Vec<f32> = (0..rows * len).map(|_| [tiny, -tiny, 0.0, -1.0][random.below(700).min(3)]).collect();
         let axes = [(len, 4, 0, true), (rows, 4 * len as isize, 8, false)];
         for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {

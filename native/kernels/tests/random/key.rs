@@ -1,4 +1,4 @@
-//! What an element's bytes mean: the order, written down once more and as plainly as possible.
+//! The order of elements by their bytes, implemented once more and as plainly as possible.
 
 use extremum_kernels::ElementType::{self, *};
 
@@ -11,7 +11,7 @@ pub type Key = (i128, bool);
 /// NaN, which wins at both ends.
 pub const NAN: i128 = i128::MAX;
 
-/// The key of an element whose bytes stand in this machine's order, or in the other one.
+/// The key of an element whose bytes are in this machine's order, or `swapped`.
 pub fn key(element: ElementType, bytes: &[u8], swapped: bool, largest: bool) -> Key {
     let mut wide = [0; 8];
     wide[..bytes.len()].copy_from_slice(bytes);
@@ -21,7 +21,7 @@ pub fn key(element: ElementType, bytes: &[u8], swapped: bool, largest: bool) -> 
     let bits = u64::from_le_bytes(wide);
     let unused = 64 - 8 * bytes.len() as u32;
     let (infinity, _) = landmarks(element);
-    // Floats of one sign are ordered as their magnitudes' bits are.
+    // Floats of one sign are ordered like the bits of their magnitudes.
     let (magnitude, negative) = (bits << (unused + 1) >> (unused + 1), bits << unused >> 63 == 1);
     let value: i128 = match element {
         _ if element.is_float() && magnitude > infinity => return (NAN, false),

@@ -1,10 +1,10 @@
-//! Random calls of every operation against loops, on memory that is exactly as large as the layout.
+//! Random calls of every operation, compared with loops, on memory that is exactly as large as the layout.
 //!
-//! A wrong answer, a byte written where no element lies and a changed input are found here. Reading or writing past the
-//! memory ends the process where a page without access lies there; Miri and AddressSanitizer find the rest.
+//! This finds wrong answers, bytes written where no element lies, and changed inputs. Reading or writing past the memory ends the
+//! process where the next page is inaccessible; Miri and AddressSanitizer find the rest.
 //!
-//! `EXTREMUM_CASES` or `EXTREMUM_SECONDS` say how long, `EXTREMUM_SEED` which cases; a failure names the case, and
-//! `EXTREMUM_FIRST_CASE` begins with it.
+//! `EXTREMUM_CASES` or `EXTREMUM_SECONDS` set how long the test runs, `EXTREMUM_SEED` sets which cases. A failure names the case,
+//! and `EXTREMUM_FIRST_CASE` begins with that case.
 
 mod case;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -45,7 +45,7 @@ impl Random {
     }
 }
 
-/// A pool for Miri, which does not end while threads of the process's own stay: it starts a thread for each task.
+/// A pool for Miri that starts a thread for each task, because Miri does not end while threads of the process's own pool stay.
 struct Scoped;
 
 impl threads::Pool for Scoped {
@@ -54,7 +54,7 @@ impl threads::Pool for Scoped {
     }
 }
 
-/// Keeps other tests from forcing their settings in between.
+/// Keeps other tests from forcing their settings at the same time.
 fn settings() -> MutexGuard<'static, ()> {
     static SETTINGS: Mutex<()> = Mutex::new(());
     SETTINGS.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,11 +1,11 @@
-//! Arrays in memory of their own that ends where their last element does: a page without access lies before the first byte or
-//! behind the last. Where there is no `mmap`, and under Miri, which watches every access itself, they are bytes like others.
+//! Arrays in separate memory that ends with their last element: an inaccessible page lies before the first byte or after the
+//! last. Without `mmap`, and under Miri, which watches every access itself, they are ordinary bytes.
 
 use crate::Random;
 use extremum_kernels::ElementType;
 use std::ops::{Deref, DerefMut, Range};
 
-/// An array: exactly the bytes that its elements span, and a few before them at times, which moves the alignment.
+/// An array: exactly the bytes that its elements span, and at times a few bytes before them, which change the alignment.
 pub struct Memory {
     pub bytes: Bytes,
     pub strides: Vec<isize>,
@@ -17,7 +17,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory for elements of `size` bytes, which may have to lie apart.
+    /// Memory for elements of `size` bytes, which do not overlap if `apart`.
     pub fn new(random: &mut Random, lens: &[usize], size: usize, apart: bool) -> Self {
         let strides = strides(random, lens, size, apart);
         let reach = |sign: isize| -> usize {
@@ -30,7 +30,7 @@ impl Memory {
         Self { bytes: Bytes::new(len, !random.one_in(4)), strides, first, size, before: Vec::new() }
     }
 
-    /// The first element; where there is none, a pointer that nobody may follow.
+    /// The first element; if there is no element, a pointer that must not be dereferenced.
     pub fn data(&self) -> *const u8 {
         self.bytes.as_ptr().wrapping_add(self.first)
     }
@@ -58,12 +58,12 @@ impl Memory {
         element
     }
 
-    /// Whether the bytes are no longer as [`fill`](Self::fill) has left them.
+    /// Whether the bytes are no longer what [`fill`](Self::fill) wrote.
     pub fn is_changed(&self) -> bool {
         *self.bytes != self.before
     }
 
-    /// Takes away the pages between the elements until they are given back.
+    /// Denies access to the pages between the elements until [`Bytes::allow`].
     pub fn deny_gaps(&self, lens: &[usize]) {
         let starts = positions(lens).into_iter().map(|position| self.at(&position));
         self.bytes.deny_all_but(starts.map(|at| at..at + self.size));
@@ -95,8 +95,8 @@ impl Memory {
                 _ => 0,
             }
         });
-        // Stretches of one value: the least, the largest and the infinities are among them, which lanes that a row does not
-        // fill must not be taken for.
+        // Stretches of one value, among them the least, the largest and the infinities: kernels must not confuse them with lanes
+        // that a row does not fill.
         if random.one_in(4) {
             let (len, share) = (random.pick(&[3, 16, 100]), random.pick(&[1, 2, 5]));
             for stretch in self.bytes.get_mut(first % size..).unwrap_or_default().chunks_mut(len * size) {
@@ -110,7 +110,7 @@ impl Memory {
     }
 }
 
-/// Bytes beside which nobody may read or write.
+/// Bytes next to inaccessible pages.
 #[cfg(all(unix, not(miri)))]
 pub struct Bytes {
     base: *mut u8,
@@ -145,7 +145,7 @@ impl Bytes {
         assert_eq!(denied, 0);
     }
 
-    /// Takes away the pages on which none of some bytes lie.
+    /// Denies access to the pages that hold no wanted bytes.
     pub fn deny_all_but(&self, wanted: impl Iterator<Item = Range<usize>>) {
         let mut pages = vec![false; self.pages];
         for range in wanted {
@@ -156,7 +156,7 @@ impl Bytes {
         denied.for_each(|(page, _)| self.protect(page, 1, libc::PROT_NONE));
     }
 
-    /// Gives all pages back.
+    /// Allows access to all pages again.
     pub fn allow(&self) {
         self.protect(0, self.pages, libc::PROT_READ | libc::PROT_WRITE);
     }
@@ -169,7 +169,7 @@ impl Bytes {
 #[cfg(all(unix, not(miri)))]
 impl Drop for Bytes {
     fn drop(&mut self) {
-        // SAFETY: nobody reads it any more.
+        // SAFETY: nothing reads it any more.
         unsafe { libc::munmap(self.base.cast(), (self.pages + 2) * self.page) };
     }
 }
@@ -196,7 +196,7 @@ impl Bytes {
 impl Deref for Bytes {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
-        // SAFETY: bytes of its own, as long as it is there.
+        // SAFETY: the bytes are its own, as long as it exists.
         unsafe { &*self.slice() }
     }
 }
@@ -211,8 +211,7 @@ impl DerefMut for Bytes {
 /// Bytes that an array may span; Miri takes microseconds for each.
 const SPAN: usize = if cfg!(miri) { 1 << 10 } else { 1 << 21 };
 
-/// Strides in any sequence of axes, with gaps, unaligned, backwards; where elements need not lie apart, overlapping or broadcast
-/// (stride 0), too.
+/// Strides for axes in any order, with gaps, unaligned, backwards; unless `apart`, also overlapping or broadcast (stride 0).
 fn strides(random: &mut Random, lens: &[usize], size: usize, apart: bool) -> Vec<isize> {
     let ways = if random.one_in(3) { 1 } else { 13 };
     let strides =
@@ -223,7 +222,7 @@ fn strides(random: &mut Random, lens: &[usize], size: usize, apart: bool) -> Vec
             7 => (step + random.below(9), false),
             8 => (0, true),
             9 => (1 + random.below(2 * size), true),
-            // Whole pages, which are not there in between.
+            // Whole pages apart, with inaccessible pages in between.
             10 => (step.next_multiple_of(1 << 13), false),
             _ => (size, true),
         });
@@ -231,7 +230,7 @@ fn strides(random: &mut Random, lens: &[usize], size: usize, apart: bool) -> Vec
     if span > SPAN { build(random, lens, size, |_, step| (step, false)) } else { strides }
 }
 
-/// Goes through the axes, nearest in memory first; `choose` says how far an axis steps, and whether into what is there.
+/// Visits the axes, nearest in memory first; `choose` returns the stride of an axis, and whether it overlaps other elements.
 fn build(
     random: &mut Random,
     lens: &[usize],

@@ -1,4 +1,4 @@
-//! Rows of one register to 2048, four at a time.
+//! Rows of 1 to 2048 registers, four at a time.
 //!
 //! ```text
 //! for each batch of four rows:
@@ -7,21 +7,21 @@
 //!         read it again (from the first-level cache), compare with the largest, pack the comparisons to a word, count zero bits
 //! ```
 //!
-//! The search needs nothing of the batch that is read at the same time, so that the processor does both at once: on Zen 4 with
-//! AVX2, rows of 16 binary32 went from 25 to 39 GB/s by that. The last register of a row overlaps the one before it.
+//! The search does not depend on the batch that is read at the same time, so the processor does both at once: on Zen 4 with AVX2,
+//! this raised rows of 16 binary32 from 25 to 39 GB/s. The last register of a row overlaps the one before it.
 //!
-//! Up to eight registers the loop over a row is unrolled. Longer rows are read in chunks of four registers. The largest of each
-//! chunk is kept, the chunk found by it, and that chunk alone is read again. Rows of more than 1 KiB are read one at a time, in
-//! chunks of eight registers: four rows of 8 KiB throw each other out of the first-level cache. (Xeon, family 6, model 167, AVX2:
-//! rows of 256 to 4096 64-bit elements 1.08 to 1.26 times as fast as in chunks of four and with 2 KiB for the limit.
-//! Their chunks begin where lines of the cache do: NumPy's larger arrays begin 16 bytes after one, so that half of the loads would
-//! touch two lines, with AVX-512 all (1.2 to 1.35 times as fast from 1000 elements on).)
+//! The loop over a row of up to eight registers is unrolled. Longer rows are read in chunks of four registers: the kernel keeps
+//! the largest lanes of each chunk, uses them to find the chunk with the extremum, and reads only that chunk again. Rows of more
+//! than 1 KiB are read one at a time, in chunks of eight registers, because four rows of 8 KiB evict each other from the
+//! first-level cache. (Xeon, family 6, model 167, AVX2: rows of 256 to 4096 64-bit elements are 1.08 to 1.26 times as fast as
+//! with chunks of four and a limit of 2 KiB. Their chunks begin at cache lines: NumPy's larger arrays begin 16 bytes after one,
+//! so half of the loads would touch two lines, and all loads with AVX-512 (1.2 to 1.35 times as fast from 1000 elements on).)
 //!
-//! 16-bit floats are compared as integers, not as keys. Integers above zero are in order: a row whose extremum is above
-//! zero, and that has no NaN, needs no more. The first row that has none sends the rest of the rows to the keys (1.2 to 1.45 times
-//! as fast with AVX2, 1.25 with AVX-512, 1.6 with SSE4.2: rows of 80 to 1000 on the same Xeon).
+//! 16-bit floats are first compared as integers, not as keys. Above zero, integers have the order of the floats, so a row whose
+//! extremum is above zero and that has no NaN needs no keys. The first other row sends the remaining rows to the keys (1.2 to
+//! 1.45 times as fast with AVX2, 1.25 with AVX-512, 1.6 with SSE4.2: rows of 80 to 1000 on the same Xeon).
 //!
-//! Left out: to fetch memory ahead, which gained 10 % from the third-level cache and lost as much in the second.
+//! Not done: prefetching, which gained 10 % from the third-level cache and lost as much in the second.
 
 use crate::isa::Task;
 use crate::kernels::lanes::LINE;
@@ -34,7 +34,7 @@ use std::mem::MaybeUninit;
 /// Rows of a batch.
 pub const BATCH: usize = 4;
 
-/// Registers of a chunk of a row that is read one at a time, and of a shorter row; chunks of the longest row there is.
+/// Registers in a chunk of a row that is read alone, and of a shorter row; chunks in the longest row.
 const LONG_CHUNK: usize = 8;
 const CHUNK: usize = 4;
 const CHUNKS: usize = 512;
@@ -42,7 +42,7 @@ const CHUNKS: usize = 512;
 /// Registers of the longest row whose loop is unrolled.
 pub const UNROLLED: usize = 8;
 
-/// Bytes from which on rows are read one at a time.
+/// Rows of more bytes than this are read one at a time.
 const LONG: usize = 1024;
 
 /// Returns the number of rows done.
@@ -61,11 +61,11 @@ pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
     }
 }
 
-/// Rows of at most `N` registers, of more than four where `N` is 0.
+/// Reads rows of at most `N` registers; where `N` is 0, rows of more than four.
 unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROWS: usize, const CHUNK: usize>(
     job: &Job,
 ) -> usize {
-    // Shorter rows are turned: there is no need for the code.
+    // Rows this short are transposed instead, so this code is not needed.
     if N > 0 && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= longest_turned::<I>(K::SIZE)) {
         return 0;
     }
@@ -81,7 +81,7 @@ unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROW
         let done = done.min(job.rows - ROWS);
         done + I::run(Medium::<K, I::Register, N, ROWS, CHUNK, FLIPPED>(&job.after::<K>(done), PhantomData))
     } else if const { !K::KEYED } && job.flip == 0 {
-        // To flip nothing takes a tenth of the time: ports that compare are busy.
+        // Flipping no bits would still take a tenth of the time: the ports that compare are busy.
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, PLAIN>(job, PhantomData))
     } else {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, FLIPPED>(job, PhantomData))
@@ -99,7 +99,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        // (A copy, as what is written might be the job itself for all that the compiler knows.)
+        // A copy: otherwise the compiler has to assume that writes may change the job itself.
         let job = *self.0;
         Medium::<K, V, N, ROWS, CHUNK, MODE>(&job, PhantomData).batches()
     }
@@ -114,7 +114,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         let job = self.0;
         let constants = job.constants::<K, V>();
         let turned = job.turned::<K>();
-        // What is kept of a batch while the next one is read.
+        // Registers that a batch keeps while the next batch is read.
         let mut kept = [const { MaybeUninit::<V>::uninit() }; 2 * CHUNKS];
         let kept = kept.as_mut_ptr().cast::<V>();
         let half = |batch: usize| kept.add(batch % 2 * CHUNKS);
@@ -125,7 +125,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
             if nan {
                 return first(batch);
             }
-            // (Without the branch the compiler would move comparisons to where what they compare is in memory.)
+            // Without the branch the compiler would move comparisons to where their operands are in memory.
             let next = if batch + 1 < batches {
                 self.reduce(first(batch + 1), constants, half(batch + 1))
             } else {
@@ -141,11 +141,11 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         job.rows
     }
 
-    /// Whether what is compared are keys.
+    /// Whether keys are compared.
     const KEYED: bool = K::KEYED && MODE != RAW;
 
-    /// The number of chunks of a row, none where the loop over it is unrolled; and the bytes by which all but the first and the last
-    /// begin earlier, so that they begin where a line of the cache does, if rows are read one at a time.
+    /// The number of chunks of a row, 0 where the loop over the row is unrolled; and, where rows are read one at a time, the
+    /// bytes by which all chunks but the first and the last begin earlier, so that they begin at a cache line.
     #[inline(always)]
     fn chunks(job: &Job, from: *const u8) -> (usize, usize) {
         let count = if N > 0 { 0 } else { (job.len * K::SIZE).div_ceil(CHUNK * V::BYTES) };
@@ -154,7 +154,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         }
         let spare = count * CHUNK * V::BYTES - job.len * K::SIZE;
         let skew = from as usize % LINE / K::SIZE * K::SIZE;
-        // (One more chunk costs a shorter row more.)
+        // An additional chunk costs a shorter row more.
         let skew = if skew <= spare || count >= 8 { skew } else { 0 };
         (count + usize::from(skew > spare), skew)
     }
@@ -165,7 +165,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         (chunk * CHUNK * V::BYTES).saturating_sub(skew).min(job.len * K::SIZE - CHUNK * V::BYTES)
     }
 
-    /// Where a register of a row begins: the last overlaps the one before, and is read twice where their number is rounded up.
+    /// Where a register of a row begins: the last overlaps the one before, and is read twice where `N` is rounded up.
     #[inline(always)]
     fn start(len: usize, at: usize) -> usize {
         if at > 0 && (at + 1 == N || at + 2 == N && N > 4) {
@@ -175,8 +175,8 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         }
     }
 
-    /// The largest lane of each row of a batch, in all lanes, that of the other end of the order, and whether this kernel
-    /// cannot tell: there is NaN, or nothing above zero.
+    /// For each row of a batch, in all lanes: the largest lane, and that of the other end of the order. Also whether this kernel
+    /// cannot decide, because there is NaN or, for `RAW`, a row with nothing above zero.
     #[inline(always)]
     unsafe fn reduce(&self, first: usize, constants: Constants<V>, kept: *mut V) -> ([V; ROWS], [V; ROWS], bool) {
         let (job, flip) = (self.0, constants.flip);
@@ -254,7 +254,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         (needle, least, other)
     }
 
-    /// The largest lane of each of some registers, in all lanes.
+    /// The largest lane of each register, in all lanes.
     #[inline(always)]
     unsafe fn spread(mut best: [V; ROWS]) -> [V; ROWS] {
         if ROWS == BATCH {
@@ -283,7 +283,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
             if self.0.marks {
                 for row in 0..ROWS {
                     let marked = needle[row].meets(constants.least);
-                    // (As an index that is -1.)
+                    // `usize::MAX` becomes the index -1.
                     places[row] = select_unpredictable(marked, usize::MAX, places[row]);
                 }
             }
@@ -291,7 +291,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         }
     }
 
-    /// Writes the values of a batch, which need no place unless one is a zero of a float: false then, and nothing is written.
+    /// Writes the values of a batch without places. A zero of a float needs its place: then returns false and writes nothing.
     #[inline(always)]
     unsafe fn write(&self, first: usize, needle: [V; ROWS]) -> bool {
         let mut lanes = [0; ROWS];
@@ -330,7 +330,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         }
         for row in 0..ROWS {
             let from = start.wrapping_offset(job.stride * row as isize);
-            // Equal lanes are equal bits, and NaN equals none: the needle is flipped, and not what is read.
+            // Equal lanes have equal bits, and NaN equals nothing. So the needle is flipped instead of the elements.
             let bits = if Self::KEYED || MODE == PLAIN { needle[row] } else { needle[row].xor(flip) };
             if N > 0 {
                 let mut read = [flip; N];

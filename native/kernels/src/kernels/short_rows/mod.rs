@@ -1,20 +1,20 @@
-//! Rows of 2 elements to 32 KiB: the extremum of each, one source for all instruction sets.
+//! The extremum of each row, for rows of 2 elements to 32 KiB: one source for all instruction sets.
 //!
-//! A loop over one short row waits: for the result of each comparison, and for branches that nobody foresees. So rows are read
-//! several at a time, without a branch that depends on what they hold. Two kernels do that:
+//! A loop over one short row waits for the result of each comparison and for mispredicted branches. So rows are read several at a
+//! time, without a branch that depends on their elements. Two kernels do that:
 //!
-//! - [`turned`]: rows up to a few registers. As many rows as a register has lanes are transposed and compared column by column.
-//! - [`medium`]: longer rows, four at a time. While one batch is reduced, the places of the batch before it are looked for.
+//! - [`turned`]: rows of up to a few registers. One row for each lane of a register: transposed, then compared column by column.
+//! - [`medium`]: longer rows, four at a time. While it reduces one batch, it finds the places in the batch before.
 //!
-//! Measured on Zen 3, arrays of 512 KB, one thread, over the loops that there were before: with AVX2 1.8 times as fast (geometric
+//! Measured on Zen 3, arrays of 512 KB, one thread, against the loops that they replaced: with AVX2 1.8 times as fast (geometric
 //! mean of 144 cases), rows of 64 to 128 64-bit elements 2 to 5 times; with SSE4.2 1.9 times, those rows 3 to 10 times.
 //!
-//! With AVX-512 (Xeon, family 6, model 167) they take the place of 2,600 lines that were written for it alone: argmax 0.94 times as
-//! fast (geometric mean of 85 cases), worst 0.59 (8-bit rows of 64), best 1.9.
+//! With AVX-512 (Xeon, family 6, model 167) they replace 2,600 lines that were specific to it: argmax is 0.94 times as fast
+//! (geometric mean of 85 cases), at worst 0.59 (8-bit rows of 64), at best 1.9.
 //!
-//! Neither reads a byte outside of the rows. Where NaN loses, the lane that loses to all others is put in its place. Else a batch
-//! with NaN is left to the caller: the number of rows before it is returned.
-//! Left out: masks, which a copy replaces first; bools.
+//! Neither kernel reads a byte outside the rows. Where NaN loses, the lane that loses to all others replaces it. Otherwise a
+//! kernel stops at a batch with NaN, which it leaves to the caller, and returns the number of rows before it. Not supported:
+//! masks (a copy replaces masked elements first) and bools.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -30,7 +30,7 @@ use crate::isa::{self, Task};
 use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
 use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Kind, Lanes, Register, splat};
 
-/// Bytes of the longest row that there is room for.
+/// Bytes of the longest row that the kernels have room for.
 const LONGEST: usize = 1 << 15;
 
 /// Bytes of the widest register.
@@ -38,7 +38,7 @@ const WIDEST: usize = 64;
 
 /// Finds the extremum of each of several rows.
 pub struct ShortRows {
-    /// The rows, under no mask.
+    /// The rows, without a mask.
     pub lines: Lines,
     /// Number of rows.
     pub rows: usize,
@@ -48,15 +48,15 @@ pub struct ShortRows {
     pub element: ElementType,
     /// Whether the largest is wanted, or the smallest.
     pub largest: bool,
-    /// Whether the last of equals wins.
+    /// Whether the last of equal elements wins.
     pub last: bool,
-    /// Whether NaN loses to all numbers. Then there is a place for each result, and no value.
+    /// Whether NaN loses to all numbers. Then only the places of results are written, not their values.
     pub numbers: bool,
     /// Whether the place is -1 where nothing is better than the element that loses to all others.
     pub marks: bool,
     /// Receives the extremum itself and its place in the row, but no keys.
     pub to: Outputs,
-    /// Receives the extremum at the other end of the order, where [`read_both`] says so and no place is wanted; or null.
+    /// Receives the extremum at the other end of the order, where [`read_both`] allows it and no place is wanted; or null.
     pub other: *mut u8,
 }
 
@@ -72,22 +72,22 @@ impl<V> AllLanes for V where
 
 /// An instruction set with the registers that it works on.
 pub trait Set {
-    /// The widest register that there is.
+    /// The widest register.
     type Register: AllLanes;
-    /// The next narrower one, and the narrowest: the same where there is none.
+    /// The next narrower register, and the narrowest; the same type where there is no narrower register.
     type Half: AllLanes;
     type Narrow: AllLanes;
-    /// Bytes of the longest row that is turned, by the size of an element: 1, 2, 4 and 8 bytes. Those of 128 bits were measured
-    /// with SSE4.2, on Zen 3 and Zen 4.
+    /// Bytes of the longest row that is transposed, by the size of an element: 1, 2, 4 and 8 bytes. The limits for registers of
+    /// 128 bits were measured with SSE4.2, on Zen 3 and Zen 4.
     const TURNED: [usize; 4] = [15, 80, 48, 96];
-    /// Bytes of the longest row at all, likewise, for each of what may be [`Answer`]: one row after the other is faster from there
-    /// on. Measured on Zen 3.
+    /// Bytes of the longest row that these kernels read, by the size of an element, for each [`Answer`]: beyond it, one row after
+    /// the other is faster. Measured on Zen 3.
     const LONGEST: [[usize; 4]; 3] =
         [[512, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 1024, 8192], [512, 2048, 1024, 8192]];
-    /// Runs a task compiled for it.
+    /// Runs a task compiled for this instruction set.
     ///
     /// # Safety
-    /// It is in force; besides, as for [`Task::run`].
+    /// The instruction set is in force, and the conditions of [`Task::run`] hold.
     unsafe fn run<T: Task>(task: T) -> T::Output;
 }
 
@@ -97,7 +97,7 @@ pub struct Avx2;
 pub struct Avx512;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub struct Sse42;
-/// What every AArch64 has; arrays on other architectures, and for Miri.
+/// The registers of every AArch64; arrays on other architectures and under Miri.
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 pub struct Narrow;
 
@@ -121,7 +121,7 @@ impl Set for Avx512 {
     type Half = std::arch::x86_64::__m256i;
     type Narrow = std::arch::x86_64::__m128i;
     const TURNED: [usize; 4] = [63, 80, 64, 200];
-    // (Measured on a Xeon, family 6, model 167.)
+    // Measured on a Xeon, family 6, model 167.
     const LONGEST: [[usize; 4]; 3] = [[LONGEST / 2; 4], [LONGEST / 2; 4], [2048, 2048, 2048, 4096]];
     #[inline(always)]
     unsafe fn run<T: Task>(task: T) -> T::Output {
@@ -140,7 +140,7 @@ impl Set for Sse42 {
     }
 }
 
-// (The limits are those of SSE4.2: by a model of processors, not measured.)
+// The limits are those of SSE4.2: they come from a model of processors, not from measurements.
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 impl Set for Narrow {
     #[cfg(all(target_arch = "aarch64", not(miri)))]
@@ -155,7 +155,7 @@ impl Set for Narrow {
     }
 }
 
-/// Evaluates an expression with a name for the instruction set in force, where it is one of these.
+/// Evaluates an expression with a name bound to the instruction set in force, if it is one of these.
 macro_rules! with_set {
     ($I:ident => $body:expr, $otherwise:expr) => {
         match $crate::isa::InstructionSet::current() {
@@ -186,8 +186,8 @@ macro_rules! with_set {
 
 pub(crate) use with_set;
 
-/// Evaluates an expression with a name for the kind of an element type that is not bool, for the bits to be flipped so that the
-/// largest of the kind is wanted, and for the infinity of 16-bit floats.
+/// Evaluates an expression with names bound to the kind of an element type that is not bool, to the bits to flip so that the
+/// largest of the kind is wanted, and to the infinity of 16-bit floats.
 macro_rules! with_kind {
     ($element:expr, $largest:expr, $K:ident, $flip:ident, $infinity:ident => $body:expr) => {{
         use $crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64};
@@ -213,18 +213,18 @@ macro_rules! with_kind {
 
 pub(crate) use with_kind;
 
-/// What is wanted of each row; the order is that of [`Set::LONGEST`].
+/// What is wanted of each row, in the order of [`Set::LONGEST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The place of the extremum, and perhaps its value.
     Places,
     /// The value alone.
     Values,
-    /// The values at both ends of the order, for which there are kernels that read rows once.
+    /// The values at both ends of the order, which some kernels find in one pass.
     Both,
 }
 
-/// Whether rows of `len` elements are read so, which may follow one another in memory.
+/// Whether these kernels read rows of `len` elements; the rows may `follow` one another in memory.
 pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, answer: Answer) -> bool {
     let size = element.size();
     let bytes = len * size;
@@ -240,13 +240,13 @@ pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, answer
         }, false)
 }
 
-/// Whether both ends of the order can be found in one pass: of 16-bit floats keys do not say which zero it is.
+/// Whether both ends of the order can be found in one pass. Not for 16-bit floats: their keys do not tell the zeros apart.
 pub fn read_both(element: ElementType, len: usize) -> bool {
     let keyed = element.is_float() && element.size() == 2;
     !keyed && with_set!(I => len * element.size() <= medium::UNROLLED * <I as Set>::Register::BYTES, false)
 }
 
-/// Bytes of the longest row of elements of `size` bytes that is turned.
+/// Bytes of the longest row of elements of `size` bytes that is transposed.
 const fn longest_turned<I: Set>(size: usize) -> usize {
     I::TURNED[size.trailing_zeros() as usize]
 }
@@ -259,7 +259,7 @@ struct Job {
     rows: usize,
     len: usize,
     last: bool,
-    /// Bits of an element to be flipped before elements are compared as the largest of the kind is wanted.
+    /// Bits of an element to flip before elements are compared, so that the largest of the kind is wanted.
     flip: i64,
     /// The bits of infinity, for 16-bit floats.
     infinity: i64,
@@ -272,7 +272,7 @@ struct Job {
 }
 
 impl Job {
-    /// The other end of the order.
+    /// The same job for the other end of the order.
     fn turned<K: Kind>(&self) -> Self {
         let to = Outputs { values: self.other, ..Outputs::NOTHING };
         Self { flip: self.flip ^ Self::turn::<K>(), to, ..*self }
@@ -283,7 +283,7 @@ impl Job {
         Self { data: self.row(done), rows: self.rows - done, to: self.to.from(done, K::SIZE), ..*self }
     }
 
-    /// Bits that turn the order round.
+    /// Bits whose flip reverses the order.
     const fn turn<K: Kind>() -> i64 {
         if K::FLOAT { 1 << (8 * K::SIZE - 1) } else { -1 }
     }
@@ -294,7 +294,7 @@ impl Job {
         self.data.wrapping_offset(self.stride * row as isize)
     }
 
-    /// Writes the places of the extrema of some rows, and the elements there. (All bits set are -1, however wide a pointer is.)
+    /// Writes the places of the extrema of some rows, and the elements there. All bits set are -1 for any pointer width.
     #[inline(always)]
     unsafe fn put<K: Kind, const ROWS: usize>(&self, first: usize, places: [usize; ROWS]) {
         if !self.to.index.is_null() {
@@ -317,7 +317,7 @@ impl Job {
         write_bits(self.to.values.add(row * K::SIZE), bits, K::SIZE);
     }
 
-    /// What lanes are made with.
+    /// The constants for making lanes.
     #[inline(always)]
     unsafe fn constants<K: Kind, V: Lanes<K>>(&self) -> Constants<V> {
         let flip = splat::<K, V>(self.flip);
@@ -325,7 +325,7 @@ impl Job {
     }
 }
 
-/// The same in every lane: the bits to be flipped, the infinity of 16-bit floats, and the lane that loses to all others but NaN.
+/// Constants in every lane: the bits to flip, the infinity of 16-bit floats, and the lane that loses to all others but NaN.
 #[derive(Clone, Copy)]
 struct Constants<V> {
     flip: V,
@@ -357,15 +357,15 @@ impl<V> Constants<V> {
     }
 }
 
-/// How elements become lanes: as they are, with bits flipped, with NaN replaced besides by what loses to all numbers; with bits
-/// flipped for both ends of the order; and 16-bit floats as integers, which compare alike if one of them is above zero.
+/// How elements become lanes: unchanged; with bits flipped; the same with NaN replaced by what loses to all numbers; with bits
+/// flipped for both ends of the order; 16-bit floats as integers, which compare like floats if one of them is above zero.
 const PLAIN: u8 = 0;
 const FLIPPED: u8 = 1;
 const NUMBERS: u8 = 2;
 const BOTH: u8 = 3;
 const RAW: u8 = 4;
 
-/// Writes a place for each lane, which has a sign or none.
+/// Writes a place for each lane. `SIGNED` says whether lanes have a sign.
 ///
 /// # Safety
 /// There is room for them.
@@ -381,8 +381,8 @@ pub unsafe fn store_places<K: Kind, V: Lanes<K>, const SIGNED: bool>(places: V, 
     }
 }
 
-/// Writes the elements that lanes were. A key becomes the element as the element became the key, but does not tell the zeros apart:
-/// then the elements are read again, each where `element` says for its lane and its place.
+/// Writes the elements from which lanes were made. Keys and elements convert alike in both directions, but a key does not tell
+/// the zeros apart: for zeros the elements are read again, from where `element` finds them by lane and place.
 ///
 /// # Safety
 /// There is room for them.
@@ -416,14 +416,14 @@ impl Unpacked {
         Self(lanes)
     }
 
-    /// A lane as a number with a sign.
+    /// A lane as a signed number.
     #[inline(always)]
     unsafe fn signed<K: Kind>(&self, lane: usize) -> i64 {
         let beyond = 64 - 8 * K::SIZE as u32;
         (self.get::<K>(lane) as i64) << beyond >> beyond
     }
 
-    /// A lane as a number without a sign.
+    /// A lane as an unsigned number.
     #[inline(always)]
     pub unsafe fn get<K: Kind>(&self, lane: usize) -> usize {
         let lanes = self.0.as_ptr();
@@ -437,10 +437,10 @@ impl Unpacked {
 }
 
 impl ShortRows {
-    /// Returns the number of rows done: among the next ones there is NaN, or they are too few.
+    /// Returns the number of rows done: the next rows have NaN among them, or are too few.
     ///
     /// # Safety
-    /// There are as many rows and as many results as there are said to be.
+    /// The memory holds the rows, and has room for the results, that the fields describe.
     pub unsafe fn run(&self) -> usize {
         debug_assert!(self.lines.mask.is_null());
         with_set!(I => with_kind!(self.element, self.largest, K, flip, infinity => self.by_length::<I, K>(flip, infinity)), 0)
@@ -448,7 +448,7 @@ impl ShortRows {
 
     unsafe fn by_length<I: Set<Register: Lanes<K>>, K: Kind>(&self, flip: i64, infinity: i64) -> usize {
         let Self { lines: Lines { data, stride, .. }, rows, len, last, numbers, marks, to, other, .. } = *self;
-        // (A place of -1 leads to no element.)
+        // A place of -1 has no element.
         debug_assert!(!(numbers || marks) || to.values.is_null());
         let loser = self.element.loser(self.largest) as i64;
         let job = Job { data, stride, rows, len, last, flip, infinity, loser, numbers, marks, to, other };

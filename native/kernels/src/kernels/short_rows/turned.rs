@@ -1,4 +1,4 @@
-//! Short rows: as many as a register has lanes, transposed in registers and compared column by column.
+//! Short rows: one for each lane of a register, transposed in registers and compared column by column.
 //!
 //! ```text
 //! for each batch of as many rows as lanes:
@@ -8,11 +8,11 @@
 //!     the bests and the places of all rows lie side by side: store them
 //! ```
 //!
-//! There is no search, and nothing depends on the length of a row: with AVX2 rows of 2 to 32 binary64 are read at 40 to 50 GB/s on
-//! Zen 4. Where several rows fit 16 bytes they are read together, and each is spread to a power of two of lanes by a shuffle. Where
-//! the last of equals wins, the same shuffle mirrors the rows.
+//! There is no search, and the length of a row makes no difference: with AVX2 rows of 2 to 32 binary64 are read at 40 to 50 GB/s
+//! on Zen 4. Where several rows fit into 16 bytes they are read together, and a shuffle spreads each to a power of two of lanes.
+//! Where the last of equal elements wins, the same shuffle mirrors the rows.
 //!
-//! What the loads would read beyond the rows is copied first: at most one batch, the last.
+//! Where loads would read beyond the rows, the batch is copied first: at most one batch, the last.
 
 use crate::isa::Task;
 use crate::kernels::short_rows::{BOTH, Constants, FLIPPED, Job, NUMBERS, Set, WIDEST, store_places, values};
@@ -27,8 +27,8 @@ pub const PART: usize = 16;
 const LONGEST: usize = 63;
 const LANES: usize = WIDEST;
 
-/// A loop that leaves no loop behind, since what it indexes has to be in registers: the compiler left 16 of them in memory.
-/// The condition is a constant before anything is compiled: compiled, these loops were three quarters of all kernels.
+/// A loop that is written out, because what it indexes has to be in registers: the compiler left 16 of them in memory. The
+/// condition is evaluated before code is generated: otherwise these loops were three quarters of all kernels.
 macro_rules! unrolled {
     ($count:expr, $at:ident => $body:expr) => { unrolled!(@ $count, $at, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) };
     (@ $count:expr, $at:ident, $body:expr, $($number:literal)*) => {$(
@@ -66,25 +66,25 @@ unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE
     }
 }
 
-/// Parts of `Q` columns each, a power of two; `ONE` alone, or as many as fill 16 bytes each.
+/// Reads rows in parts of `Q` columns, a power of two: `ONE` part, or parts that fill 16 bytes each.
 struct Turned<'a, K, V, const Q: usize, const ONE: bool, const MODE: u8>(&'a Job, PhantomData<(K, V)>);
 
 impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Task for Turned<'_, K, V, Q, ONE, MODE> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        // (Few calls want both ends: one loop is enough.)
+        // Few calls want both ends, so one loop is enough for them.
         let spread = MODE == BOTH || self.0.last || ONE && self.0.len < Q;
         if spread { self.batches::<true>() } else { self.batches::<false>() }
     }
 }
 
 impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turned<'_, K, V, Q, ONE, MODE> {
-    /// Rows that 16 bytes hold.
+    /// Rows in 16 bytes.
     const EACH: usize = PART / K::SIZE / Q;
 
-    /// The bytes of `EACH` rows of a part, each row spread over `Q` lanes: its elements, then the last of them again. Mirrored
-    /// where the last of equals wins, so that it comes first.
+    /// The shuffle that spreads each of the `EACH` rows of a part over `Q` lanes: its elements, then the last of them again. Rows
+    /// are mirrored where the last of equal elements wins, so that it comes first.
     fn spreading(len: usize, last: bool) -> [u8; PART] {
         let len = len.min(Q);
         std::array::from_fn(|at| {
@@ -100,7 +100,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
         let job = self.0;
         let constants = job.constants::<K, V>();
         let spreading = Self::spreading(job.len, job.last);
-        // The places of the columns in the order in which they are compared.
+        // The places of the columns, in the order of comparison.
         let mut numbers = [const { MaybeUninit::<V>::uninit() }; LONGEST];
         for step in 0..job.len.max(Q) {
             let place = if job.last { (job.len - 1).saturating_sub(step) } else { step };
@@ -108,7 +108,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
         }
         let numbers = numbers.as_ptr().cast::<V>();
         let width = job.len * K::SIZE;
-        // What a batch reads beyond its rows.
+        // Bytes that a batch reads beyond its rows.
         let beyond = if ONE { PART.saturating_sub(Self::EACH * width) } else { 0 };
         let mut start = 0;
         while start < job.rows {
@@ -128,7 +128,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
         job.rows
     }
 
-    /// Does one batch; false where a lane was NaN, and nothing was done.
+    /// Does one batch; returns false, with nothing written, where a lane was NaN.
     #[inline(always)]
     unsafe fn batch<const SPREAD: bool>(
         &self,
