@@ -94,7 +94,7 @@ _LAYOUTS: dict[str, tuple[Callable[[int], tuple[int, ...]], int | None]] = {
 }
 # The calls, the call that they are compared with, and the bound on the ratio of times: first over second, or with "at
 # least" second over first.
-_WANTED = {
+_GOALS = {
     "`max` with index / `argmax`": (r"max, index", "argmax", "at most 1.15"),
     "`minmax` / `max`": (r"minmax", "max", "at most 1.2"),
     '`nan_policy="omit"` / `argmax`': (r"omit.*", "argmax", "at most 1.3"),
@@ -113,8 +113,8 @@ def _contenders(x: Array, axis: int | None) -> dict[str, Call]:
     def add(name: str, function: Any, of: Array, there: Array | bool = True, **options: Any) -> None:
         lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
         values = np.max(of, axis, initial=lowest, where=there, keepdims=True)
-        found = (of == values) & there
-        index = np.where(found.any(axis), found.argmax(axis), _NOTHING)
+        hits = (of == values) & there
+        index = np.where(hits.any(axis), hits.argmax(axis), _NOTHING)
         values = values.reshape(index.shape)
         right = {"max, index": (values, index), "max": (values,), "minmax": (np.min(of, axis), values)}
         calls[name] = partial(function, of, axis, **options)
@@ -161,15 +161,15 @@ def answers(element: str, megabytes: int, pattern: str, budget: float) -> None:
     """Time every call of one pass against the plain call, on one thread: the worst ratio in each layout."""
     run.hold(1)
     layouts = [layout for layout in _LAYOUTS if re.search(pattern, layout)]
-    rows = {words: [words, wanted] for words, (_, _, wanted) in _WANTED.items()}
+    rows = {words: [words, goal] for words, (_, _, goal) in _GOALS.items()}
     for layout in layouts:
         shape, axis = _LAYOUTS[layout][0](megabytes * 10**6 // np.dtype(element).itemsize), _LAYOUTS[layout][1]
         calls = _contenders(_drawn(element, shape), axis)
         best = run.interleave(calls, budget * max(1, megabytes // 4), keep=calls)
-        for words, (ours, over, wanted) in _WANTED.items():
+        for words, (ours, over, goal) in _GOALS.items():
             ratios = [best[name] / best[over] for name in calls if re.fullmatch(ours, name) and over in calls]
             worst = max(ratios, default=None)
-            rows[words].append("-" if worst is None else f"{1 / worst if 'least' in wanted else worst:.2f}")
+            rows[words].append("-" if worst is None else f"{1 / worst if 'least' in goal else worst:.2f}")
     click.echo(report.table(["", "wanted", *layouts], rows.values()))
 
 
@@ -275,10 +275,10 @@ def top_k(pattern: str, budget: float, published: bool) -> None:
             for library, _, prepare in contenders:
                 if prepared := prepare(Case("top k", "top_k", x.dtype.name, shape, (axis,), k=k), [x]):
                     calls[library] = prepared.call
-                    values, found = calls[library]()[:2]
+                    values, indices = calls[library]()[:2]
                     np.testing.assert_array_equal(values, np.take_along_axis(x, index, axis), f"{library}, {name}")
                     if library == peers.OURS:
-                        np.testing.assert_array_equal(found, index, name)
+                        np.testing.assert_array_equal(indices, index, name)
             best = run.interleave(calls, budget, keep=(peers.OURS,))
             ours.append(best[peers.OURS])
             ratios.append(best[report.fastest_peer(best)] / ours[-1])

@@ -102,10 +102,10 @@ def virtual(gigabytes: float) -> None:
     workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "2GB", "dashboard_address": ":0"}
     with LocalCluster(**workers) as cluster, Client(cluster, set_as_default=False) as client:
         start = perf_counter()
-        found = client.compute(extremum.dask.argmax(x, axis=0)).result()
+        index = client.compute(extremum.dask.argmax(x, axis=0)).result()
         seconds = perf_counter() - start
         peaks = client.run(run.high_water).values()
-    np.testing.assert_array_equal(found, min(rows, tooth) - 1)
+    np.testing.assert_array_equal(index, min(rows, tooth) - 1)
     click.echo(f"{gigabytes:g} GB in {seconds:.0f} s, peaks {', '.join(f'{each / 1e6:.0f} MB' for each in peaks)}")
 
 
@@ -129,14 +129,14 @@ def _looped(path: Path, axis: int) -> Any:
         ".nc": lambda path: import_module("netCDF4").Dataset(path)["t"],
     }
     array, stays = opened[path.suffix](path), 0 if axis else 1
-    found = np.empty([length for each, length in enumerate(array.shape) if each != axis], np.int64)
+    index = np.empty([length for each, length in enumerate(array.shape) if each != axis], np.int64)
     # Read whole chunks of a Zarr array.
     unit = (6, 500)[stays] if path.suffix == ".zarr" else 1
     step = max(1, (64 << 20) * array.shape[stays] // (4 * math.prod(array.shape)) // unit) * unit
     for start in range(0, array.shape[stays], step):
         place = (slice(None),) * stays + (slice(start, start + step),)
-        found[start : start + step] = extremum.argmax(np.asarray(array[place]), axis)
-    return found
+        index[start : start + step] = extremum.argmax(np.asarray(array[place]), axis)
+    return index
 
 
 # A child inherits the peak of the process that starts it, so the command prints its own peak.

@@ -48,11 +48,11 @@ class Contender(NamedTuple):
 
 def installed(threads: int, names: Iterable[str] = ()) -> list[Contender]:
     """Return this package and every installed peer, or those of ``names``, limited to ``threads`` threads."""
-    found = []
+    result = []
     for name in names or _PEERS:
         with suppress(ImportError):
-            found.append(Contender(name, *_PEERS[name](threads)))
-    return found
+            result.append(Contender(name, *_PEERS[name](threads)))
+    return result
 
 
 def _extremum(threads: int) -> tuple[str, Prepare]:

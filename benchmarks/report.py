@@ -106,15 +106,15 @@ def _lost(runs: Sequence[Record]) -> str:
 
 
 def _memory(runs: Sequence[Record]) -> str:
-    found = {(held["layout"], held["work"]): f"{held['extra'] / 2**20:.2f}" for held in runs[0]["footprints"]}
-    layouts, works = (dict.fromkeys(key[at] for key in found) for at in (0, 1))
-    return table(["MiB", *works], ([layout, *(found[layout, work] for work in works)] for layout in layouts))
+    sizes = {(held["layout"], held["work"]): f"{held['extra'] / 2**20:.2f}" for held in runs[0]["footprints"]}
+    layouts, works = (dict.fromkeys(key[at] for key in sizes) for at in (0, 1))
+    return table(["MiB", *works], ([layout, *(sizes[layout, work] for work in works)] for layout in layouts))
 
 
 def _cases(runs: Sequence[Record]) -> str:
     run = runs[0]
-    found = {name for case in run["cases"] for name in (*case["seconds"], *case["wrong"])} - {OURS}
-    peers = [name for name in run["versions"] if name in found]
+    others = {name for case in run["cases"] for name in (*case["seconds"], *case["wrong"])} - {OURS}
+    peers = [name for name in run["versions"] if name in others]
     rows = []
     for case in run["cases"]:
         best, times = fastest_peer(case["seconds"]), _ratio(case, 0)
@@ -161,8 +161,8 @@ def fill(tables: Mapping[str, str], page: Path) -> None:
 def publish_rows(name: str, head: Sequence[str], rows: Sequence[Sequence[str]], docs: Path = DOCS) -> None:
     """Put rows into a table of docs/performance.md; they replace rows with the same first column, the processor."""
     page = docs / "performance.md"
-    found = page.read_text(encoding="utf-8").partition(f"<!-- bench: {name} -->\n")[2].partition("\n<!-- /bench")[0]
-    before = (line.strip("| ").split(" | ") for line in found.splitlines()[2:])
+    text = page.read_text(encoding="utf-8").partition(f"<!-- bench: {name} -->\n")[2].partition("\n<!-- /bench")[0]
+    before = (line.strip("| ").split(" | ") for line in text.splitlines()[2:])
     kept = [row for row in before if row[0] != rows[0][0]]
     fill({name: table(head, sorted([*kept, *rows], key=lambda row: row[0]))}, page)
 

@@ -159,7 +159,7 @@ def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], t
     """Run the cases; with the full matrix, measure peak memory too."""
     start, started = perf_counter(), strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
     tracked = track(cases, name, console=Console(stderr=True), transient=True)
-    found = [measure_case(case, contenders, budget) for case in tracked]
+    results = [measure_case(case, contenders, budget) for case in tracked]
     footprints = []
     for layout, work in product(LAYOUTS, WORK) if name == "full" else ():
         command = [sys.executable, "-m", "benchmarks.run", str(threads), layout, work]
@@ -171,7 +171,7 @@ def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], t
         "duration": perf_counter() - start,
         "machine": describe(),
         "versions": {contender.name: contender.version for contender in contenders},
-        "cases": found,
+        "cases": results,
         "footprints": footprints,
     }
 

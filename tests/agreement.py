@@ -113,10 +113,10 @@ def assert_extremes(x, axes, where=None, policy="propagate", find=find, ways=({}
                 both = extremum.minmax(x, **default, return_index=True, **options)
                 both_alone = extremum.minmax(x, **default, **options)
                 index = getattr(extremum, f"arg{order.value}")(x, **index_default, **options)
-            found = [best.values, alone, getattr(both, order.value), getattr(both_alone, order.value)]
-            found = [*((each, values) for each in found)]
-            found += ((each, places) for each in (best.indices, getattr(both, f"arg{order.value}"), index))
-            for each, expected in found:
+            pairs = [best.values, alone, getattr(both, order.value), getattr(both_alone, order.value)]
+            pairs = [*((each, values) for each in pairs)]
+            pairs += ((each, places) for each in (best.indices, getattr(both, f"arg{order.value}"), index))
+            for each, expected in pairs:
                 if not same_bits(each, expected):
                     context = f"{order} {way} of {x!r}, strides {x.strides}, {options}"
                     raise AssertionError(f"{context}\nactual   {each!r}\nexpected {expected!r}")

@@ -29,5 +29,5 @@ def hold(compute, dtypes=REPRESENTATIVES[-2:]):
         x = sample(rng, dtype, (9, 5, 4))
         with np.errstate(invalid="ignore"):
             pairs += calls(x, ed.da.from_array(x, chunks=CHUNKS), ((0,), (1, 0), (0, 1, 2), (2,))[at % 4])
-    for found, (lazy, expected) in zip(compute([lazy for lazy, _ in pairs]), pairs, strict=True):
-        assert_identical(found, expected, f"{lazy.name} of {expected.dtype}")
+    for actual, (lazy, expected) in zip(compute([lazy for lazy, _ in pairs]), pairs, strict=True):
+        assert_identical(actual, expected, f"{lazy.name} of {expected.dtype}")

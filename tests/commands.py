@@ -18,9 +18,9 @@ def run(*words):
 
 def printed(*words, status=0):
     """The output of a command, which must write nothing to stderr."""
-    found = run(*words)
-    assert (found[0], found[2]) == (status, "")
-    return found[1]
+    answer = run(*words)
+    assert (answer[0], answer[2]) == (status, "")
+    return answer[1]
 
 
 def refused(*words):

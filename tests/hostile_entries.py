@@ -89,17 +89,17 @@ ENTRIES = {
 
 def main(*entries):
     answers = {entry: {} for entry in entries}
-    for (entry, found), (name, make) in itertools.product(answers.items(), MODELS.items()):
+    for (entry, texts), (name, make) in itertools.product(answers.items(), MODELS.items()):
         say(f"{entry}: {name}")
         proto = make()
         try:
             answer = ENTRIES[entry](proto)
         except ExtremumError as error:
-            found[name] = f"{type(error).__name__}: {error.one_line()[:300]}"
+            texts[name] = f"{type(error).__name__}: {error.one_line()[:300]}"
         except Exception as error:
-            found[name] = f"! {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            texts[name] = f"! {type(error).__name__}: {' '.join(str(error).split())[:300]}"
         else:
-            found[name] = answer if answer and isinstance(answer, str) else "taken"
+            texts[name] = answer if answer and isinstance(answer, str) else "taken"
     say(json.dumps(answers))
 
 

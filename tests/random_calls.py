@@ -90,16 +90,16 @@ class Calls:
             fits = base.nbytes and base.base is not None and base.base.size - int(np.prod(shape)) * dtype.itemsize
             if fits and fits > 0:
                 return np.ndarray(shape, dtype, base.base, random.randrange(fits))
-        return memory.wanted(random, shape, dtype.newbyteorder("S") if way > 0.93 else dtype)
+        return memory.output(random, shape, dtype.newbyteorder("S") if way > 0.93 else dtype)
 
     def compare(self, operation, inputs, answer, out, context):
         """Check that the answer is the reference's for the inputs as they were before, and is `out` if there is one."""
         answers = answer if isinstance(answer, list) else [answer]
         for one, expected in zip(answers, results(twins.run(operation, *inputs)), strict=True):
-            found = np.asarray(one)
-            found = found.astype(found.dtype.newbyteorder("="))
-            if not same_bits(found, expected) or (out is not None and answer is not out):
-                text = f"inputs   {inputs!r}\nfound    {found!r}\nexpected {expected!r}"
+            actual = np.asarray(one)
+            actual = actual.astype(actual.dtype.newbyteorder("="))
+            if not same_bits(actual, expected) or (out is not None and answer is not out):
+                text = f"inputs   {inputs!r}\nfound    {actual!r}\nexpected {expected!r}"
                 raise WrongError(f"{operation} {context}\n{text}")
         self.count["compared"] += 1
 
@@ -148,7 +148,7 @@ class Calls:
         random.shuffle(inputs)
         out = self.out(shape, dtype, *inputs)
         if random.random() < 0.1 and first.dtype == dtype:
-            out = memory.wanted(random, shape, dtype)
+            out = memory.output(random, shape, dtype)
             inputs.insert(random.randrange(len(inputs)), out)
         order = random.choice(list(Order))
         call = extremum.maximum if order is Order.MAX else extremum.minimum
@@ -190,7 +190,7 @@ class Calls:
     def refused(self):
         """Calls that must fail, to check the memory that their error paths hold."""
         random, x = self.random, self.array()
-        out = memory.wanted(random, (*x.shape, 2), x.dtype.newbyteorder("="))
+        out = memory.output(random, (*x.shape, 2), x.dtype.newbyteorder("="))
         read_only = np.zeros(x.shape, x.dtype.newbyteorder("="))
         read_only.flags.writeable = False
         random.choice(

@@ -113,7 +113,7 @@ def given(random, lens, dtype):
     return place(random, lens, dtype, input_strides(random, lens, dtype.itemsize))
 
 
-def wanted(random, lens, dtype):
+def output(random, lens, dtype):
     """An output."""
     return place(random, lens, dtype, output_strides(random, lens, dtype.itemsize))
 

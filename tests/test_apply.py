@@ -79,8 +79,8 @@ def test_values_and_their_indices_of_every_format(form, axes):
     names = [each["output"] for each in report["outputs"]]
     assert names == ["y.min.nc", "y.max.nc", "y.argmin.nc", "y.argmax.nc"]
     for name, expected in zip(names, ex.minmax(x, **options, return_index=True), strict=True):
-        with xr.open_dataset(name) as found:
-            assert_identical(next(iter(found.data_vars.values())).values, np.asarray(expected))
+        with xr.open_dataset(name) as dataset:
+            assert_identical(next(iter(dataset.data_vars.values())).values, np.asarray(expected))
     assert not [name for name in left() if name.startswith(".")]
 
 
@@ -106,9 +106,9 @@ def test_results_in_zarr_have_the_format_of_the_input(form):
     apply("minmax", "x.zarr", "--axis", 1, "-o", "y.zarr")
     assert left() == ["x.zarr", "y.max.zarr", "y.min.zarr"]
     for name, expected in zip(("y.min.zarr", "y.max.zarr"), ex.minmax(x, 1), strict=True):
-        found = zarr.open_array(name, mode="r")
-        assert found.metadata.zarr_format == form
-        assert_identical(found[...], expected)
+        result = zarr.open_array(name, mode="r")
+        assert result.metadata.zarr_format == form
+        assert_identical(result[...], expected)
 
 
 def test_of_several_results_all_are_written_or_none():
@@ -216,12 +216,12 @@ def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monke
     name, *words = save(x, form)
     job = planned("argmax", [open_source(name, *words[1:])], axis, 1_000_000)
     monkeypatch.setattr(Pieces, "_merge_end", None)
-    found, reads = np.empty(job.shape, job.dtypes[0]), []
+    result, reads = np.empty(job.shape, job.dtypes[0]), []
     for step in steps(job):
         if step.place is not None:
-            (found[step.place],) = step.blocks
+            (result[step.place],) = step.blocks
         reads.append(step.read)
-    assert_identical(found, ex.argmax(x, axis))
+    assert_identical(result, ex.argmax(x, axis))
     assert len(reads) > 2
     assert sum(reads) == x.nbytes
 
@@ -286,14 +286,14 @@ def test_a_result_in_netcdf_of_what_has_no_labels():
     x = sample((50, 6))
     np.save("x.npy", x)
     apply("argmax", "x.npy", "--axis", 0, "-o", "y.nc", "--dtype", "uint32")
-    found = xr.load_dataset("y.nc")["argmax"]
-    assert found.dims == ("dim_1",)
-    assert_identical(found.values, ex.argmax(x, 0, dtype=np.uint32))
+    result = xr.load_dataset("y.nc")["argmax"]
+    assert result.dims == ("dim_1",)
+    assert_identical(result.values, ex.argmax(x, 0, dtype=np.uint32))
     onnx.save(onnx.parser.parse_model(TWO_OUTPUTS.replace("] z", '] "a/z"').replace(" z =", ' "a/z" =')), "m.onnx")
     apply("m.onnx", "x.npy", "-o", "z.nc", "--output-name", "a/z")
-    found = xr.load_dataset("z.nc")["a_z"]
-    assert found.dims == ("dim_0", "dim_1")
-    assert_identical(found.values, -x)
+    result = xr.load_dataset("z.nc")["a_z"]
+    assert result.dims == ("dim_0", "dim_1")
+    assert_identical(result.values, -x)
     np.save("none.npy", x[:0])
     apply("maximum", "none.npy", "-o", "n.nc")
     assert_identical(xr.load_dataset("n.nc")["maximum"].values, x[:0])

@@ -122,8 +122,8 @@ def test_the_largest_index_that_fits(order, dtype, length):
     assert_same_bits(FUNCTIONS[order](x, dtype=dtype), dtype(0))
     assert_same_bits(FUNCTIONS[order](x, dtype=dtype, select_last_index=True), dtype(length - 1))
     if dtype is not np.int64:
-        wanted = f"arg{order.value}: an index up to {length} does not fit {np.dtype(dtype)}"
-        assert refusal(ArgumentError, FUNCTIONS[order], np.broadcast_to(np.int8(7), length + 1), dtype=dtype) == wanted
+        text = f"arg{order.value}: an index up to {length} does not fit {np.dtype(dtype)}"
+        assert refusal(ArgumentError, FUNCTIONS[order], np.broadcast_to(np.int8(7), length + 1), dtype=dtype) == text
 
 
 def test_every_reduced_axis_and_every_repeated_element_counts(order):

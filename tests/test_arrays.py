@@ -73,15 +73,15 @@ INCOMING = {
 @pytest.mark.parametrize("x", INCOMING.values(), ids=INCOMING.keys())
 def test_incoming(x):
     plain = x if type(x) is np.ndarray else np.array(VALUES)
-    for found, expected in (
+    for actual, expected in (
         (extremum.argmax(x, 1), np.array([1, 0])),
         (extremum.argmin(x, 0, select_last_index=True), np.array([0, 1, 1])),
         (extremum.maximum(x, x), plain),
         (extremum.minimum(plain, x), plain),
         (extremum.hardmax(x), np.array([[0, 1, 0], [1, 0, 0]], plain.dtype)),
     ):
-        assert type(found) is np.ndarray
-        assert_same_bits(found, expected)
+        assert type(actual) is np.ndarray
+        assert_same_bits(actual, expected)
 
 
 @pytest.mark.parametrize("x", [True, 7, -2.5, np.float32(3), np.bool_(False), np.array(4)], ids=repr)

@@ -101,10 +101,10 @@ BFLOAT16 = np.array([1, np.nan, 3], ml_dtypes.bfloat16)
 def test_inputs_and_outputs_by_position_and_by_name(body, inputs, expected):
     outputs = backend.prepare(model(body)).run(inputs)
     for position, (name, answer) in enumerate(expected.items()):
-        found = outputs[name]
-        assert found.tolist() == outputs[position].tolist() == getattr(outputs, name).tolist()
-        assert found.tolist() == np.asarray(answer).tolist()
-        assert not isinstance(answer, np.ndarray) or (found.dtype, found.shape) == (answer.dtype, answer.shape)
+        value = outputs[name]
+        assert value.tolist() == outputs[position].tolist() == getattr(outputs, name).tolist()
+        assert value.tolist() == np.asarray(answer).tolist()
+        assert not isinstance(answer, np.ndarray) or (value.dtype, value.shape) == (answer.dtype, answer.shape)
 
 
 def test_both_spellings_of_onnx_domain():
@@ -206,8 +206,8 @@ def test_threads_that_run_one_model_with_inputs_of_several_shapes():
     prepared = backend.prepare(model("(float[n, k] x) => (y) { y = ArgMax <axis=1, keepdims=0> (x) }"))
     arrays = [np.eye(size, 9 - size, dtype=np.float32) for size in range(1, 9)] * 50
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda x: prepared.run([x]).y.tolist(), arrays))
-    assert found == [np.argmax(x, 1).tolist() for x in arrays]
+        results = list(pool.map(lambda x: prepared.run([x]).y.tolist(), arrays))
+    assert results == [np.argmax(x, 1).tolist() for x in arrays]
 
 
 # With and without onnxruntime: which engine runs a model, and the same answers and refusals from both.

@@ -32,8 +32,8 @@ def test_a_run_compares_answers_and_fills_the_page(tmp_path):
     record, page = tmp_path / "bench.json", tmp_path / "performance.md"
     words = ["matrix", "--filter", "argmax/(float32|int8)/.(1024|1048576)./axis=all", "--time-per-case", "0.001"]
     printed([*words, "-o", str(record)])
-    found = json.loads(record.read_text(encoding="utf-8"))
-    assert [case["name"] for case in found["cases"]] == [
+    data = json.loads(record.read_text(encoding="utf-8"))
+    assert [case["name"] for case in data["cases"]] == [
         f"argmax/{element}/({size})/axis=all/{end}"
         for size in (1024, 1048576)
         for end in ("first", "last")
@@ -67,5 +67,5 @@ def test_a_wrong_answer_stops_the_run_or_leaves_the_peer_out():
 
     with pytest.raises(ArithmeticError, match="gives a wrong result"):
         measured(wrong(peers.OURS))
-    found = measured(*peers.installed(1, [peers.OURS]), wrong("wrong"))
-    assert (found["wrong"], list(found["seconds"])) == (["wrong"], [peers.OURS])
+    result = measured(*peers.installed(1, [peers.OURS]), wrong("wrong"))
+    assert (result["wrong"], list(result["seconds"])) == (["wrong"], [peers.OURS])

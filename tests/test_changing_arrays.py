@@ -106,10 +106,10 @@ def change_while_arguments_are_read(which):
             changed = x if which == "x" else out
             call, arguments = list(sites(x, out, lambda value: Once(changed, change, value)))[number]  # noqa: B023
             watched.say(f"{name}, call {number}")
-            found = outcome(call, arguments)
+            actual = outcome(call, arguments)
             call, arguments = list(sites(x, out, lambda value: value))[number]
             expected = outcome(call, arguments)
-            assert found == expected, (found, expected)
+            assert actual == expected, (actual, expected)
 
 
 @pytest.mark.parametrize("which", ["x", "out", "out of indices", "out of one index"])
@@ -190,8 +190,8 @@ def beside_a_writer(dtype, rows, columns):
 
     def check(function, view, axis, bound):
         last = bool(rng.integers(2))
-        found = np.asarray(function(view, axis, select_last_index=last))
-        assert ((found >= 0) & (found < bound)).all()
+        index = np.asarray(function(view, axis, select_last_index=last))
+        assert ((index >= 0) & (index < bound)).all()
 
     def into(out, function, *arguments):
         function(*arguments, out=out[1:-1])

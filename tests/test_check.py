@@ -179,9 +179,9 @@ NAN = f"EX107 {re.escape(ORT)} answers Arg.*-13 on .* differently: NaN: "
 def test_findings_have_the_smallest_input(inputs, node, opset, runtime, expected, hostile, request):
     if "hostile" not in runtime:
         request.getfixturevalue("in_process")
-    found = [f"{each.code} {each.reason}: {each.given}" for each in findings(inputs, node, runtime, opset)]
-    assert len(found) == len(expected)
-    assert all(map(re.fullmatch, expected, found))
+    texts = [f"{each.code} {each.reason}: {each.given}" for each in findings(inputs, node, runtime, opset)]
+    assert len(texts) == len(expected)
+    assert all(map(re.fullmatch, expected, texts))
 
 
 def test_a_node_that_breaks_its_promise_is_not_asked(monkeypatch, in_process):
@@ -190,19 +190,19 @@ def test_a_node_that_breaks_its_promise_is_not_asked(monkeypatch, in_process):
 
 
 def test_nodes_that_differ_in_names_and_large_sizes_alone_are_asked_once(monkeypatch, in_process):
-    asked = []
-    wrong = lambda self, proto, feeds: asked.append(proto) or [np.array([[9]])]  # noqa: E731
+    questions = []
+    wrong = lambda self, proto, feeds: questions.append(proto) or [np.array([[9]])]  # noqa: E731
     monkeypatch.setattr(InProcess, "ask", wrong)
     findings("float[1, 20] x", "ArgMax <axis=1> (x)", "onnx.reference")
-    once = len(asked)
-    asked.clear()
+    once = len(questions)
+    questions.clear()
     more = "b = Neg (a) [n] z = ArgMax <axis=1> (b) v = ArgMax <axis=1> (c)"
-    found = findings("float[1, n] a, float[1, 300] c", f"ArgMax <axis=1> (a) {more}", "onnx.reference")
-    assert len(asked) == once > 0
-    first = [each.given for each in found if each.place == "graph.node[0]"]
+    results = findings("float[1, n] a, float[1, 300] c", f"ArgMax <axis=1> (a) {more}", "onnx.reference")
+    assert len(questions) == once > 0
+    first = [each.given for each in results if each.place == "graph.node[0]"]
     assert first[0].startswith("ArgMax <axis=1> (a), opset 13; a = float32[1, ")
     for at, name in ((2, "b"), (3, "c")):
-        others = [each.given for each in found if each.place.startswith(f"graph.node[{at}]")]
+        others = [each.given for each in results if each.place.startswith(f"graph.node[{at}]")]
         assert others == [text.replace("(a)", f"({name})").replace("; a =", f"; {name} =") for text in first]
 
 

@@ -176,8 +176,8 @@ ERRORS = [name for name in errors.__all__ if name.endswith("Error")]
 @pytest.mark.parametrize("name", ERRORS)
 def test_explains_an_error(name):
     text = printed("explain", name.lower())
-    said, what, *_, caught = (" ".join(each.split()) for each in text.split("\n\n"))
-    assert said == name
+    title, what, *_, caught = (" ".join(each.split()) for each in text.split("\n\n"))
+    assert title == name
     assert what in " ".join(getattr(errors, name).__doc__.split())
     classes = caught.removeprefix("It is caught as ").removesuffix(" too.").split(", ")
     assert classes
@@ -213,7 +213,7 @@ def settings(text, folder="."):
     Path(folder, "pyproject.toml").write_text(text, encoding="utf-8")
 
 
-def found(*words):
+def outcome(*words):
     """The codes of the findings, and the status."""
     status, text, _ = run("check", *words, "--json")
     (report,) = json.loads(text)["models"]
@@ -243,7 +243,7 @@ BOTH, WRONG_AXIS, NAN = ["EX003", "EX103"], ["EX003"], ["EX103"]
 def test_options_and_settings(text, words, codes, status, folder):
     settings(text)
     (folder / "other.toml").write_text('[tool.extremum.check]\nselect = ["EX003"]\n', encoding="utf-8")
-    assert found("wrong.onnx", *words.split()) == (codes, status)
+    assert outcome("wrong.onnx", *words.split()) == (codes, status)
 
 
 def test_settings_are_those_of_the_nearest_file(folder):
@@ -251,9 +251,9 @@ def test_settings_are_those_of_the_nearest_file(folder):
     below = folder / "a" / "b"
     below.mkdir(parents=True)
     os.chdir(below)
-    assert found("../../wrong.onnx") == (NAN, 0)
+    assert outcome("../../wrong.onnx") == (NAN, 0)
     settings('select = ["EX003"]', folder="..")
-    assert found("../../wrong.onnx") == (WRONG_AXIS, 1)
+    assert outcome("../../wrong.onnx") == (WRONG_AXIS, 1)
 
 
 @pytest.mark.parametrize(
@@ -278,8 +278,8 @@ def test_a_setting_that_cannot_be_meant_is_refused(text, errors, folder):
     settings(text)
     if text.startswith("["):
         (folder / "pyproject.toml").write_text(text, encoding="utf-8")
-    said = refused("check", "wide.onnx")
-    assert all(error in said for error in errors)
+    message = refused("check", "wide.onnx")
+    assert all(error in message for error in errors)
 
 
 def sarif(*words, status):
@@ -333,8 +333,8 @@ def test_sarif_has_models_that_could_not_be_checked(folder):
 def test_the_settings_of_the_page_are_settings(folder):
     (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     (folder / "pyproject.toml").write_text(text, encoding="utf-8")
-    assert found("wrong.onnx") == (["EX003"], 1)
-    assert found("clean.onnx") == ([], 0)
+    assert outcome("wrong.onnx") == (["EX003"], 1)
+    assert outcome("clean.onnx") == ([], 0)
 
 
 def scripts():

@@ -91,14 +91,14 @@ def test_every_rule_has_an_expected_finding_and_codes_are_in_order():
 @pytest.mark.parametrize("code", FINDINGS)
 def test_a_rule_finds_its_example_and_nothing_in_what_to_write_instead(code, in_process):
     rule = find(code)
-    (found,) = findings(rule.example, code)
-    shown = found.given if code in ("EX101", "EX106", "EX107", "EX108") else None
-    assert [each for each in (found.reason, shown, found.remedy) if each] == FINDINGS[code]
+    (finding,) = findings(rule.example, code)
+    given = finding.given if code in ("EX101", "EX106", "EX107", "EX108") else None
+    assert [each for each in (finding.reason, given, finding.remedy) if each] == FINDINGS[code]
     where = (
         f"graph.node[{int(code in ('EX014', 'EX109'))}]",
         onnx.parser.parse_model(rule.example).opset_import[0].version,
     )
-    assert (found.code, found.severity, found.place, found.opset) == (code, rule.severity, *where)
+    assert (finding.code, finding.severity, finding.place, finding.opset) == (code, rule.severity, *where)
     assert findings(rule.instead, code) == ()
     if rule.severity is Severity.ERROR:
         others = check(onnx.parser.parse_model(rule.instead)).findings

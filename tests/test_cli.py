@@ -156,20 +156,20 @@ def test_what_is_refused_is_said_in_one_line_and_leaves_nothing(line, folder):
 
 
 @pytest.mark.parametrize(
-    ("missing", "words", "said"),
+    ("missing", "words", "message"),
     [
         ("click", ["ops"], "this command needs click; help: pip install 'extremum[cli]'"),
         ("rich", ["ops"], "this command needs rich; help: pip install 'extremum[cli]'"),
         ("onnx", ["run", "labels.onnx"], "extremum.backend needs onnx; help: pip install 'extremum[onnx]'"),
     ],
 )
-def test_names_what_to_install(folder, missing, words, said):
+def test_names_what_to_install(folder, missing, words, message):
     (folder / "hidden").mkdir()
     (folder / "hidden" / f"{missing}.py").write_text(f"raise ModuleNotFoundError('hidden', name={missing!r})\n")
     result = extremum_process(
         *words, env={**os.environ, "PYTHONPATH": os.pathsep.join((str(folder / "hidden"), *sys.path[1:]))}
     )
-    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"extremum: {said}\n")
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"extremum: {message}\n")
     failure = show_error(ModuleNotFoundError("No module named 'rich'", name="rich"))
     assert failure.record()["kind"] == "DependencyError"
 
@@ -214,8 +214,8 @@ def test_every_command(name):
         mistakes["none.onnx"] = ("FileNotFoundError", "none.onnx: No such file or directory")
     for line, (kind, reason) in mistakes.items():
         status, out, err = run(name, "--json", *line.split())
-        found = json.loads(out)["error"]
-        assert (status, found["kind"], found["reason"][: len(reason)], err.count("\n")) == (2, kind, reason, 1)
+        error = json.loads(out)["error"]
+        assert (status, error["kind"], error["reason"][: len(reason)], err.count("\n")) == (2, kind, reason, 1)
 
 
 def test_a_command_is_imported_only_when_it_is_called():
@@ -274,16 +274,16 @@ REPORT = "help: this is a bug in extremum; please report it with the traceback t
 )
 def test_any_exception(broken, monkeypatch, error, line):
     broken(error)
-    said = refused("ops")
-    assert said.startswith(line)
+    text = refused("ops")
+    assert text.startswith(line)
     status, out, err = run("ops", "--json")
-    assert (status, err, list(json.loads(out))) == (2, f"extremum: {said}\n", ["error"])
+    assert (status, err, list(json.loads(out))) == (2, f"extremum: {text}\n", ["error"])
     monkeypatch.setenv("EXTREMUM_TRACEBACK", "1")
     status, out, err = run("ops")
     first, *_, last = err.splitlines()
-    assert (status, out, first, last) == (2, "", "Traceback (most recent call last):", f"extremum: {said}")
+    assert (status, out, first, last) == (2, "", "Traceback (most recent call last):", f"extremum: {text}")
     monkeypatch.setenv("EXTREMUM_TRACEBACK", "0")
-    assert refused("ops") == said
+    assert refused("ops") == text
 
 
 def test_the_object_says_what_the_line_says(broken):
@@ -312,8 +312,8 @@ def test_warnings_of_libraries_are_no_lines(monkeypatch):
 def offered(line):
     """The completions of the last word of a line, each with its kind."""
     *words, last = line.split()
-    found = ShellComplete(program, {}, "extremum", "_EXTREMUM_COMPLETE").get_completions(words, last)
-    return {(each.type, each.value) for each in found}
+    items = ShellComplete(program, {}, "extremum", "_EXTREMUM_COMPLETE").get_completions(words, last)
+    return {(each.type, each.value) for each in items}
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ def test_the_page_shows_the_recorded_run():
 
 def test_every_runtime_ran_every_case():
     # A record may be older than TopK.
-    asked = {version for runtime in RUNTIMES.values() for version, _ in runtime.cells}
-    assert {str(row) for row in VERSIONS if row.name != "TopK"} <= asked
-    suite = [case for case in cases() if str(case.version) in asked]
+    versions = {version for runtime in RUNTIMES.values() for version, _ in runtime.cells}
+    assert {str(row) for row in VERSIONS if row.name != "TopK"} <= versions
+    suite = [case for case in cases() if str(case.version) in versions]
     for runtime in RUNTIMES.values():
         assert runtime.counts().total() == len(suite)
         assert runtime.counts(element=REFUSALS).total() == sum(case.question.refused for case in suite)

@@ -139,15 +139,15 @@ MUTANTS = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_wrong_runtime_is_found_out(name):
     topic, kinds, where, mutant = MUTANTS[name]
-    found = Outcome.EXACT
+    outcome = Outcome.EXACT
     for case in cases(Selection(topics=[topic])):
         if isinstance(case.operation, kinds) and (where is None or where(case)):
             answer = mutant(case)
-            found = Outcome.REFUSED if answer is None else compare(case.question, case.expected(), results(answer))
-        if found is not Outcome.EXACT:
+            outcome = Outcome.REFUSED if answer is None else compare(case.question, case.expected(), results(answer))
+        if outcome is not Outcome.EXACT:
             break
-    assert found is not Outcome.EXACT
-    assert (found is Outcome.REFUSED) == name.endswith("refused")
+    assert outcome is not Outcome.EXACT
+    assert (outcome is Outcome.REFUSED) == name.endswith("refused")
 
 
 def test_every_rule_has_a_case_that_breaks_it():

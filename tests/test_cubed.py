@@ -23,10 +23,10 @@ def test_indices_are_those_of_the_whole_array(axes, tmp_path):
     chunked = cubed.from_array(x, chunks=(2, 4, 3), spec=spec)
     for name, options in (("argmax", {}), ("argmin", {"select_last_index": True, "keepdims": True, "dtype": np.int32})):
         # The array function calls extremum.cubed by itself.
-        found = getattr(ex, name)(chunked, axes, **options)
+        result = getattr(ex, name)(chunked, axes, **options)
         expected = np.asarray(getattr(ex, name)(x, axes, **options))
-        assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-        assert_identical(found.compute(), expected)
+        assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+        assert_identical(result.compute(), expected)
     assert refusal(AxisError, exc.argmax, chunked, 3).startswith("argmax: axis 3 is out of range")
     assert refusal(ArgumentTypeError, exc.argmax, x) == "argmax: ndarray is no array of cubed's"
 
@@ -38,9 +38,9 @@ def boom(block):
 def test_nothing_is_computed_until_it_is_asked_for(tmp_path):
     x = cubed.from_array(np.ones((6, 4)), chunks=2, spec=cubed.Spec(tmp_path, allowed_mem="200MB"))
     lazy = cubed.map_blocks(boom, x, dtype=x.dtype)
-    found = ex.argmin(lazy, axis=1, nan_policy="omit", default=-1)
-    assert isinstance(found, cubed.Array)
-    assert (found.shape, found.dtype) == ((6,), np.int64)
+    result = ex.argmin(lazy, axis=1, nan_policy="omit", default=-1)
+    assert isinstance(result, cubed.Array)
+    assert (result.shape, result.dtype) == ((6,), np.int64)
     for name in ("max", "min", "minmax", "hardmax", "maximum", "minimum"):
         assert refusal(ArgumentTypeError, getattr(ex, name), lazy) == (
             f"{name}: extremum.cubed has argmax and argmin only"
@@ -52,6 +52,6 @@ def test_nothing_is_computed_until_it_is_asked_for(tmp_path):
     assert refusal(ArgumentTypeError, ex.argmax, np.ones((6, 4)), where=lazy) == (
         "an array of cubed is yet to be computed, and this call computes at once"
     )
-    assert "a chunk was computed" in str(error_of(AssertionError, found.compute))
+    assert "a chunk was computed" in str(error_of(AssertionError, result.compute))
     # Collected later, in the middle of a parse, a future would run Python code and break that parse.
     gc.collect()

@@ -51,8 +51,8 @@ def hold_all(pairs, context=""):
     for lazy, expected in pairs:
         declared = (lazy.dtype, lazy.shape, lazy._meta.dtype)
         assert declared == (expected.dtype, expected.shape, expected.dtype), context
-    for found, (_, expected) in zip(computed([lazy for lazy, _ in pairs]), pairs, strict=True):
-        assert_identical(found, expected, context)
+    for actual, (_, expected) in zip(computed([lazy for lazy, _ in pairs]), pairs, strict=True):
+        assert_identical(actual, expected, context)
 
 
 @st.composite
@@ -113,9 +113,9 @@ def test_values_and_indices_are_the_references(data, case, order, width):
 def test_hardmax_is_that_of_the_whole_array(data, case):
     d, x, axes, where, options = case
     policy = options["nan_policy"]
-    found = ed.hardmax(d, axes, where=where, nan_policy=policy)
-    assert found.chunks == d.chunks
-    hold(found, ex.hardmax(x, axes, where=where, nan_policy=policy), f"{x!r} {d.chunks} {axes} {where}")
+    result = ed.hardmax(d, axes, where=where, nan_policy=policy)
+    assert result.chunks == d.chunks
+    hold(result, ex.hardmax(x, axes, where=where, nan_policy=policy), f"{x!r} {d.chunks} {axes} {where}")
 
 
 @settings(max_examples=60)
@@ -128,11 +128,11 @@ def test_the_k_best_are_those_of_the_whole_array(data, x, flat, mode, policy):
     k = data.draw(st.sampled_from(sorted({min(most, each) for each in (0, 1, 3, 20, most)})))
     d = chunked(x, data.draw(grids(x.shape)))
     options = {"mode": mode, "nan_policy": policy}
-    found = ex.top_k(d, k, axis, **options) if k % 2 else ed.top_k(d, k, axis, sorted=False, split_every=2, **options)
+    best = ex.top_k(d, k, axis, **options) if k % 2 else ed.top_k(d, k, axis, sorted=False, split_every=2, **options)
     expected = ex.top_k(x, k, axis, **options)
     chunks = [(k,) if at == (axis or 0) % max(x.ndim, 1) else sizes for at, sizes in enumerate(d.chunks)]
-    assert found.values.chunks == found.indices.chunks == (((k,),) if axis is None else tuple(chunks))
-    hold_all(list(zip(found, expected, strict=True)), f"{x!r} {d.chunks} {k} {axis} {options}")
+    assert best.values.chunks == best.indices.chunks == (((k,),) if axis is None else tuple(chunks))
+    hold_all(list(zip(best, expected, strict=True)), f"{x!r} {d.chunks} {k} {axis} {options}")
 
 
 @settings(max_examples=30)
@@ -144,9 +144,9 @@ def test_elementwise_extrema_of_any_chunks(data, x, order):
     operands = [chunked(each, data.draw(grids(each.shape, most=4))) for each in (x, other, row)]
     native = x.dtype.newbyteorder("=")
     expected = reference.extremum(order, *(each.astype(native) for each in (x, other, row)))
-    found = getattr(ed, name)(*operands)
-    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-    assert_same_bits(computed(found), expected)
+    result = getattr(ed, name)(*operands)
+    assert (result.dtype, result.shape) == (expected.dtype, expected.shape)
+    assert_same_bits(computed(result), expected)
     assert_same_bits(computed(getattr(ed, name)(operands[0], other, row)), expected)
 
 
@@ -206,11 +206,11 @@ def test_chunks_of_unknown_size_beside_the_reduced_axis(dtype):
                 assert_identical(computed(function(d, axes, **options)), np.asarray(function(y, axes, **options)))
         for where, whole in ((None, None), (mask, own), (mask[..., :1], own[..., :1]), (x[0] == x[0, 0],) * 2):
             options = {"nan_policy": "omit", "default": -1}
-            found = ex.argmax(d, axes, where=where, **options)
-            assert_identical(computed(found), ex.argmax(y, axes, where=whole, **options))
+            result = ex.argmax(d, axes, where=where, **options)
+            assert_identical(computed(result), ex.argmax(y, axes, where=whole, **options))
             assert_identical(computed(ex.hardmax(d, axes, where=where)), ex.hardmax(y, axes, where=whole))
-    for found, expected in zip(ex.top_k(d, 2, 1), ex.top_k(y, 2, 1), strict=True):
-        assert_identical(computed(found), expected)
+    for result, expected in zip(ex.top_k(d, 2, 1), ex.top_k(y, 2, 1), strict=True):
+        assert_identical(computed(result), expected)
     # Values alone need no index, and so no sizes.
     assert_identical(computed(ex.max(d, axis=0)), ex.max(y, axis=0))
     assert_identical(computed(ex.minmax(d.rechunk({1: -1}))[0]), np.asarray(ex.min(y)))
@@ -317,11 +317,11 @@ def test_equal_calls_have_equal_names_and_others_have_not():
         {"where": d > 0},
         {"return_index": True},
     ]
-    names = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
+    names = [getattr(result := ed.max(d, **call), "name", None) or result.values.name for call in calls]
     assert len(set(names)) == len(calls)
     tops = [ed.top_k(d, *given).values.name for given in ((1,), (2,), (2, 0), (2, None), (2, 1))]
     assert (len(set(tops)), tops[1]) == (4, tops[-1])
-    again = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
+    again = [getattr(result := ed.max(d, **call), "name", None) or result.values.name for call in calls]
     assert names == again
 
 

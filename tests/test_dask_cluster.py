@@ -48,9 +48,9 @@ def test_a_worker_that_dies_changes_nothing(client, tmp_path):
     x = sample(np.random.default_rng(6), np.dtype("float32"), (40, 30))
     marker = tmp_path / "died"
     d = da.from_array(x, chunks=(5, 6)).map_blocks(die_once, marker=str(marker), dtype=x.dtype, meta=np.empty((0, 0)))
-    found = client.compute(ed.max(d, (0, 1), return_index=True, split_every=3).indices).result(timeout=60)
+    index = client.compute(ed.max(d, (0, 1), return_index=True, split_every=3).indices).result(timeout=60)
     assert marker.exists()
-    assert_identical(found, ex.argmax(x))
+    assert_identical(index, ex.argmax(x))
 
 
 def test_a_model_is_prepared_once_in_each_process(client):
@@ -102,9 +102,9 @@ def test_the_workers_read_every_format(form, client, tmp_path, monkeypatch):
     x = large_files.sample()
     words = large_files.save(x, form)
     large_files.apply("argmin", *words, "--axis", 1, "-o", "y.nc", "--scheduler", client.scheduler.address)
-    with xr.open_dataset("y.nc") as found:
-        (name,) = found.data_vars
-        assert_identical(found[name].values, ex.argmin(x, 1))
+    with xr.open_dataset("y.nc") as dataset:
+        (name,) = dataset.data_vars
+        assert_identical(dataset[name].values, ex.argmin(x, 1))
 
 
 @pytest.mark.parametrize("form", ["C", "zarr2", "zarr3"])
@@ -120,8 +120,8 @@ def test_a_file_that_workers_do_not_see_is_no_file_of_zeros(form, client, tmp_pa
 
 def test_work_that_workers_die_of_is_given_up(client, monkeypatch):
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
-    found = refusal(ExecutionError, list, steps_on(client.scheduler.address, Deadly()))
-    assert found == "workers die of the work they are given"
+    text = refusal(ExecutionError, list, steps_on(client.scheduler.address, Deadly()))
+    assert text == "workers die of the work they are given"
 
 
 def test_a_scheduler_without_workers_is_refused():

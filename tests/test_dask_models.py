@@ -42,9 +42,9 @@ def chunked(x=X, size=5):
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
 def test_the_outputs_are_those_of_the_whole(scheduler):
     lazy = ed.run(model(MIXED), chunked())
-    (found,) = dask.compute(lazy, scheduler=scheduler, num_workers=2)
-    assert (lazy.dtype, lazy.shape, lazy.chunks) == (found.dtype, found.shape, ((5, 5, 5, 5, 3), (1,)))
-    assert_identical(found, np.argmin(X, 1, keepdims=True))
+    (result,) = dask.compute(lazy, scheduler=scheduler, num_workers=2)
+    assert (lazy.dtype, lazy.shape, lazy.chunks) == (result.dtype, result.shape, ((5, 5, 5, 5, 3), (1,)))
+    assert_identical(result, np.argmin(X, 1, keepdims=True))
 
 
 def test_a_session_in_a_task_computes_with_one_thread(prepared):
@@ -64,8 +64,8 @@ def in_a_process_of_its_own(block):
 def test_a_session_in_a_process_of_the_scheduler_computes_with_one_thread():
     assert threads(backend.prepare(model(MIXED), threads=1)) == 1
     lazy = chunked().map_blocks(in_a_process_of_its_own, dtype=int, chunks=(5, 1))
-    (found,) = dask.compute(lazy, scheduler="processes", num_workers=2)
-    assert set(found.ravel()) == {1}
+    (result,) = dask.compute(lazy, scheduler="processes", num_workers=2)
+    assert set(result.ravel()) == {1}
 
 
 def test_several_outputs_and_a_batch_along_another_axis():
@@ -92,8 +92,8 @@ def test_a_model_with_a_batch_of_its_own():
 
 def test_a_batch_in_chunks_of_unknown_size():
     x, taken = chunked(), X[:, 0] > 0
-    found = ed.run(model(MIXED), x[x[:, 0] > 0], output="y")
-    assert_identical(found.compute(), ed.run(model(MIXED), chunked(X[taken]), output="y").compute())
+    result = ed.run(model(MIXED), x[x[:, 0] > 0], output="y")
+    assert_identical(result.compute(), ed.run(model(MIXED), chunked(X[taken]), output="y").compute())
     fixed = model("(float[5, 4] x) => (int64[5, 1] y) { y = ArgMax<axis=1>(x) }")
     refusal(InputError, ed.run(fixed, x[x[:, 0] > 0]).compute)
 

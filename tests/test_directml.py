@@ -391,9 +391,9 @@ NO_LEVELS = [0, -1, 0x9900, 0x4200, True, 2**80, 4.1, "4.1", "4_2", "FL_4_1", ""
 
 @pytest.mark.parametrize("given", NO_LEVELS, ids=repr)
 def test_an_unknown_feature_level(given):
-    shown = hex(given) if isinstance(given, int) else repr(given)
+    text = hex(given) if isinstance(given, int) else repr(given)
     assert explained(dml.create_operator, argmax(), feature_level=given) == (
-        f"ArgumentError: there is no feature level {shown}; help: the levels are "
+        f"ArgumentError: there is no feature level {text}; help: the levels are "
         "1_0, 2_0, 2_1, 3_0, 3_1, 4_0, 4_1, 5_0, 5_1, 5_2, 6_0, 6_1, 6_2, 6_3, 6_4; 4_1 is also 0x4100"
     )
 

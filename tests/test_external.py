@@ -177,8 +177,8 @@ def test_what_needs_no_weights_reads_and_prints_none(case, place, folder, capfd)
     tensor = elsewhere(OUTSIDE[case](folder))
     path = saved(in_axis(tensor) if place == "axis" else with_tensor(place, tensor), folder)
     report = check(path)
-    said = [*report.findings, *report.notes, message(convert, path), message(fix, path), *capfd.readouterr()]
-    assert keeps_secret("\n".join(map(str, said)))
+    texts = [*report.findings, *report.notes, message(convert, path), message(fix, path), *capfd.readouterr()]
+    assert keeps_secret("\n".join(map(str, texts)))
 
 
 def test_a_tensor_for_an_axis_is_named_and_not_shown():

@@ -173,7 +173,7 @@ ALONE, WITH_ANOTHER = NARROW, "(int16[3] x) => (y, z) { y = ArgMax (x) z = Neg (
 
 
 @pytest.mark.parametrize(
-    ("body", "load", "said"),
+    ("body", "load", "message"),
     [
         (ALONE, fails, f"{ORT} does not load the fixed model; given: not today"),
         (ALONE, lambda proto: fails, f"{ORT} does not run the fixed model; given: not today"),
@@ -182,14 +182,14 @@ ALONE, WITH_ANOTHER = NARROW, "(int16[3] x) => (y, z) { y = ArgMax (x) z = Neg (
     ],
     ids=["load", "run", "answers", "answers of other operators"],
 )
-def test_a_target_that_takes_each_node_but_not_the_whole_model(body, load, said, monkeypatch):
+def test_a_target_that_takes_each_node_but_not_the_whole_model(body, load, message, monkeypatch):
     stock = Differing(load)
     monkeypatch.setattr(runtimes, "find", lambda name: stock)
-    if said is None:
+    if message is None:
         note = f"the same answers here; others in {ORT}, whose other operators may round differently"
         assert fix(model(body)).notes == (note,)
     else:
-        assert error_of(ModelError, fix, model(body)).one_line() == said
+        assert error_of(ModelError, fix, model(body)).one_line() == message
 
 
 def test_a_fixed_model_that_answers_differently_here_is_refused(monkeypatch):
@@ -273,19 +273,19 @@ def test_raises_a_model_that_onnx_does_not_survive():
 
 
 @pytest.mark.parametrize(
-    ("converter", "limit", "said"),
+    ("converter", "limit", "message"),
     [
         ("import os; os.abort()", 60.0, "onnx's converter ended with SIGABRT"),
         ("raise SystemExit(5)", 60.0, "onnx's converter ended with exit status 5"),
         ("import time; time.sleep(60)", 0.2, "onnx's converter did not end in 0.2 s"),
     ],
 )
-def test_a_converter_that_ends_without_an_answer(monkeypatch, converter, limit, said):
+def test_a_converter_that_ends_without_an_answer(monkeypatch, converter, limit, message):
     monkeypatch.setattr(fixing, "_CONVERTER", converter)
     monkeypatch.setattr(fixing, "_LIMIT", limit)
     original = model("(uint64[3] x) => (y) { y = ArgMax(x) }", opset=7)
     error = error_of(ModelError, fix, original, raise_opset=9)
-    assert error.one_line() == f"the model cannot be raised to opset 9; given: {said}"
+    assert error.one_line() == f"the model cannot be raised to opset 9; given: {message}"
 
 
 REFERENCE = f"onnx.reference {onnx.__version__}"

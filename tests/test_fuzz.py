@@ -16,10 +16,10 @@ def fuzz(folder, *words):
 
 
 def test_nothing_is_found(tmp_path):
-    status, said = fuzz(tmp_path, "--cases", "120", "--seconds", "300")
-    assert status == 0, said
-    assert "fuzz: 120 cases" in said
-    assert "fuzz: 0 findings" in said
+    status, text = fuzz(tmp_path, "--cases", "120", "--seconds", "300")
+    assert status == 0, text
+    assert "fuzz: 120 cases" in text
+    assert "fuzz: 0 findings" in text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal that ends a process has a number elsewhere")
@@ -27,8 +27,8 @@ def test_nothing_is_found(tmp_path):
     ("target", "kind"), [("raising", "raising KeyError at"), ("aborting", "aborting ended with -6")]
 )
 def test_what_is_bad_is_found_and_kept(tmp_path, target, kind):
-    status, said = fuzz(tmp_path, "--cases", "2", "--targets", target)
-    assert status == 1, said
-    assert f"FOUND {kind}" in said
-    assert "fuzz: 2 cases" in said
+    status, text = fuzz(tmp_path, "--cases", "2", "--targets", target)
+    assert status == 1, text
+    assert f"FOUND {kind}" in text
+    assert "fuzz: 2 cases" in text
     assert (tmp_path / f"{target}-1-0" / "model.onnx").stat().st_size

@@ -65,10 +65,10 @@ def name(request, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def said(capfd):
+def output(capfd):
     """Run a command, check that its output, native libraries' included, is harmless, and return status and output."""
 
-    def said(line, *words, status=None):
+    def output(line, *words, status=None):
         words = [*line.split(), *words]
         error = error_of(SystemExit, main, words)
         out, err = capfd.readouterr()
@@ -86,7 +86,7 @@ def said(capfd):
         assert status in (None, error.code), err
         return error.code, out, err
 
-    return said
+    return output
 
 
 def word(name):
@@ -94,19 +94,19 @@ def word(name):
     return max(re.findall(r"[a-z]+", name[:50]), key=len, default="")
 
 
-def test_run(name, said):
+def test_run(name, output):
     words = ("run right.onnx --random --set", f"{name}n=2")
-    said(*words, status=0)
-    _, out, _ = said(*words, "--json", status=0)
+    output(*words, status=0)
+    _, out, _ = output(*words, "--json", status=0)
     assert [each["name"] for each in json.loads(out)["inputs"]] == [f"{name}x"]
-    assert "wrote answers" in said(*words, "-o", "answers", status=0)[1]
+    assert "wrote answers" in output(*words, "-o", "answers", status=0)[1]
     # An equals sign ends the name.
-    said("run right.onnx -i", f"{name}x=x.npy", status=2 if "=" in name else 0)
-    said("run words.onnx -i", f"{name}x=words.pb", status=2 if "=" in name else 0)
+    output("run right.onnx -i", f"{name}x=x.npy", status=2 if "=" in name else 0)
+    output("run words.onnx -i", f"{name}x=words.pb", status=2 if "=" in name else 0)
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]], ids=["text", "json"])
-def test_run_refuses(name, said, more):
+def test_run_refuses(name, output, more):
     bare = name.replace("\0", "")
     for words in (
         ["right.onnx"],
@@ -118,47 +118,47 @@ def test_run_refuses(name, said, more):
         ["", f"{bare}.onnx"],
         ["", f"--{name}"],
     ):
-        err = said(f"run {words[0]}", *words[1:], *more, status=2)[2]
+        err = output(f"run {words[0]}", *words[1:], *more, status=2)[2]
         assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("more", ["--infos", "--json", "--strict --format github"])
-def test_check(name, said, more):
+def test_check(name, output, more):
     for each, status in (("right", 0), ("wrong", 1), ("attribute", 1), ("unknown", 0), ("narrow", 1), ("early", 1)):
-        said(f"check {each}.onnx {more}", status=1 if each == "right" and "--strict" in more else status)
-    assert word(name) in said(f"check right.onnx wrong.onnx {more}")[1]
-    said(f"check wrong.onnx {more}", f"{name}.onnx".replace("\0", ""), status=2)
+        output(f"check {each}.onnx {more}", status=1 if each == "right" and "--strict" in more else status)
+    assert word(name) in output(f"check right.onnx wrong.onnx {more}")[1]
+    output(f"check wrong.onnx {more}", f"{name}.onnx".replace("\0", ""), status=2)
 
 
 @pytest.mark.parametrize("form", ["text", "json", "cpp", "dxdispatch"])
-def test_lower(name, said, form):
+def test_lower(name, output, form):
     right, sizes = f"lower right.onnx --format {form}", ("--set", f"{name}n=2")
-    out = said(right, *sizes, status=0)[1]
+    out = output(right, *sizes, status=0)[1]
     assert word(name) in out
     if form == "cpp":
         comments = [line for line in out.splitlines() if line.startswith("//")]
         assert len(comments) == 2
         assert not any(line.endswith(("\\", "??/")) for line in comments)
     for words in ((right,), (right.replace("right", "double"), *sizes)):
-        assert len(said(*words, status=1)[2].splitlines()) == 1
-    said(right, "--set", f"{name}=8", status=2)
+        assert len(output(*words, status=1)[2].splitlines()) == 1
+    output(right, "--set", f"{name}=8", status=2)
 
 
 @pytest.mark.parametrize("more", ["--diff", "--json"])
-def test_fix(name, said, more):
+def test_fix(name, output, more):
     narrow = f"fix narrow.onnx {more}"
-    assert word(name) in said(f"{narrow} -o fixed.onnx", status=0)[1]
+    assert word(name) in output(f"{narrow} -o fixed.onnx", status=0)[1]
     for each, status in (("early", None), ("wrong", 1), ("unknown", 0)) if more == "--diff" else ():
-        said(f"fix {each}.onnx {more}", status=status)
-    said(f"{narrow} --for", name, status=2)
-    said(f"{narrow} -o", f"no/{name}".replace("\0", ""), status=2)
+        output(f"fix {each}.onnx {more}", status=status)
+    output(f"{narrow} --for", name, status=2)
+    output(f"{narrow} -o", f"no/{name}".replace("\0", ""), status=2)
 
 
-def test_usage_and_traceback(name, said, monkeypatch):
+def test_usage_and_traceback(name, output, monkeypatch):
     for line in ("", "check right.onnx --select", "explain", "lower --format"):
-        said(line, name, status=2)
+        output(line, name, status=2)
     monkeypatch.setenv("EXTREMUM_TRACEBACK", "1")
-    said("run unknown.onnx --random", status=2)
+    output("run unknown.onnx --random", status=2)
 
 
 def test_text_is_escaped_once():

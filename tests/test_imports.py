@@ -23,8 +23,8 @@ LOADED = {
 @pytest.mark.parametrize("statement", LOADED)
 def test_what_is_loaded(statement):
     code = f"import sys; {statement}; print(*(name for name in {HEAVY} if name in sys.modules))"
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert set(said.split()) == LOADED[statement]
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert set(output.split()) == LOADED[statement]
 
 
 # Parts that are not installed.
@@ -78,7 +78,7 @@ for statement, (_, library, _) in {}.items():
     os.wait()
 """
     command = [sys.executable, "-c", code.format(FRONTENDS)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    for line, (reason, _, remedy) in zip(said.splitlines(), FRONTENDS.values(), strict=True):
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for line, (reason, _, remedy) in zip(output.splitlines(), FRONTENDS.values(), strict=True):
         assert line.startswith(f"DependencyError|{reason}|")
         assert remedy in line

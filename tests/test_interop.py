@@ -56,10 +56,10 @@ def test_results_come_back_as_the_callers(library):
         # A mask may be an array of the library too.
         (ex.argmax(x, 1, where=library.make(X > 8), default=-1), np.array([1, -1])),
     ]
-    for found, expected in pairs:
-        assert isinstance(found, library.kind)
-        assert library.read(found).shape == np.shape(expected)
-        np.testing.assert_array_equal(library.read(found), expected)
+    for actual, expected in pairs:
+        assert isinstance(actual, library.kind)
+        assert library.read(actual).shape == np.shape(expected)
+        np.testing.assert_array_equal(library.read(actual), expected)
     assert ex.argmax(x, 1, out=out) is out
     assert out.tolist() == [1, 0]
 
@@ -215,8 +215,8 @@ ZONED = {
 def _zone_of(x):
     """Return what an array or an instant says about its time zone."""
     for name in ("tzinfo", "dtype", "type"):
-        if (said := getattr(x, name, None)) is not None:
-            return str(said)
+        if (zone := getattr(x, name, None)) is not None:
+            return str(zone)
     return ""
 
 
@@ -234,11 +234,11 @@ def test_instants_stay_in_their_zone(instants):
     # PyArrow's instants are not datetimes, and Python cannot compare them.
     instants = [each.as_py() if hasattr(each, "as_py") else each for each in (low, high)]
     assert instants[0] < instants[1]
-    found = [ex.max(x), low, high, ex.max(x, keepdims=True), ex.maximum(x, x), ex.maximum(x)]
-    for each in found:
+    results = [ex.max(x), low, high, ex.max(x, keepdims=True), ex.maximum(x, x), ex.maximum(x)]
+    for each in results:
         assert BERLIN in _zone_of(each), each
-    assert len(found[-1]) == 2
-    assert str(list(found[-1])[1]) == str(list(x)[1])
+    assert len(results[-1]) == 2
+    assert str(list(results[-1])[1]) == str(list(x)[1])
 
 
 def test_instants_beside_times_without_a_zone_are_refused(instants):

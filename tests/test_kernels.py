@@ -107,5 +107,5 @@ def test_every_pair(dtype, part):
 
 def test_random_calls_agree_with_the_reference():
     """A sample of the random calls that sanitizers watch; in a process of its own, which a crash may end."""
-    said = run_watched("random_calls", "--sessions", "--compared", 0.5, "--calls", 600)
-    assert "600 calls in" in said[-1]
+    lines = run_watched("random_calls", "--sessions", "--compared", 0.5, "--calls", 600)
+    assert "600 calls in" in lines[-1]

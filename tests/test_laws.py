@@ -25,9 +25,9 @@ def test_every_instruction_set_and_any_threads_give_the_oracles_bits(case, array
     index = data.draw(st.sampled_from(index_types(math.prod(x.shape[axis] for axis in axes))))
     calls = [(each, [x]) for each in reductions(axes, keepdims=keepdims, index=index)]
     for operation, inputs in [*calls, *((Extremum(order), arrays) for order in Order)]:
-        found = native(operation, *inputs, ways=(*EVERY_SET, {"threads": threads, "small_limit": 0}))
+        actual = native(operation, *inputs, ways=(*EVERY_SET, {"threads": threads, "small_limit": 0}))
         context = f"{operation} of {inputs!r}, strides {[each.strides for each in inputs]}"
-        assert_same_bits(found, oracle(operation, *inputs), context)
+        assert_same_bits(actual, oracle(operation, *inputs), context)
     assert all(each.untouched for each in memory)
 
 
@@ -141,12 +141,12 @@ def test_chunks_along_a_reduced_axis_combine_by_value_and_index(case, data):
     axis = data.draw(st.sampled_from(axes))
     cuts = data.draw(st.lists(st.integers(0, x.shape[axis]), min_size=1, max_size=4))
     for order, tie in itertools.product(Order, Tie):
-        found = []
+        results = []
         parts = list(chunks(x, axis, cuts))
         for low, part in (parts[k] for k in data.draw(st.permutations(range(len(parts))))):
             index = arg_reduce(order, axes, tie, part)
-            found.append((Reduce(order, axes, True, tie)(part), in_the_whole(index, axes, part, x, axis, low)))
-        combined = reduce(partial(better, order, tie), found)
+            results.append((Reduce(order, axes, True, tie)(part), in_the_whole(index, axes, part, x, axis, low)))
+        combined = reduce(partial(better, order, tie), results)
         assert_same_bits(combined[1], arg_reduce(order, axes, tie, x))
         assert_same_bits(combined[0], Reduce(order, axes, True, tie)(x))
 

@@ -142,8 +142,8 @@ def kept(call):
     finally:
         tracemalloc.stop()
     native = native_memory() - native
-    found = [sys.getrefcount(each) - before for each, before in zip(WATCHED, references, strict=True)]
-    return traced, native, max(map(abs, found))
+    counts = [sys.getrefcount(each) - before for each, before in zip(WATCHED, references, strict=True)]
+    return traced, native, max(map(abs, counts))
 
 
 def leaks(call):
@@ -165,8 +165,8 @@ def say_what_is_kept():
     # The collector need not look at objects that existed before.
     gc.freeze()
     for name, call in CALLS.items():
-        if found := leaks(call):
-            watched.say(f"{name}: {found}")
+        if leak := leaks(call):
+            watched.say(f"{name}: {leak}")
 
 
 def test_nothing_is_kept():

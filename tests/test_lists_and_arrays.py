@@ -17,11 +17,11 @@ ARRAYS = (np.array([[1.0, np.nan, 3.0], [np.nan] * 3]), np.array([[3, 1], [4, 4]
 def outcome(function, x, **options):
     """The values of the results, or the error's class, reason and remedy, without the given array."""
     try:
-        found = function(x, **options)
+        result = function(x, **options)
     except ex.errors.ExtremumError as error:
         return type(error), error.reason, error.remedy
-    found = found if isinstance(found, tuple) else (found,)
-    return [(each.dtype, each.shape, each.tobytes()) for each in map(np.asarray, found)]
+    result = result if isinstance(result, tuple) else (result,)
+    return [(each.dtype, each.shape, each.tobytes()) for each in map(np.asarray, result)]
 
 
 def masks(shape):

@@ -233,8 +233,8 @@ def test_writes_one_file_per_output(tmp_path, monkeypatch):
 )
 def test_any_array_comes_back(tmp_path, array):
     path = write_outputs({"x": array}, tmp_path)["x"]
-    found = read_array(str(path), None if array.dtype == object else array.dtype)
-    assert found.tolist() == array.tolist()
+    result = read_array(str(path), None if array.dtype == object else array.dtype)
+    assert result.tolist() == array.tolist()
 
 
 @pytest.mark.parametrize(
@@ -280,11 +280,11 @@ def test_usual_names_stand_for_themselves():
 
 
 def test_every_name_has_a_file_of_its_own_anywhere(tmp_path):
-    found = file_names(HOSTILE)
-    assert list(found) == HOSTILE
+    files = file_names(HOSTILE)
+    assert list(files) == HOSTILE
     # A file system may treat names as equal that differ in case or in how accents are written.
-    assert len({file.lower() for file in found.values()}) == len(HOSTILE)
-    for file in found.values():
+    assert len({file.lower() for file in files.values()}) == len(HOSTILE)
+    for file in files.values():
         assert file.isascii()
         assert file.isprintable()
         assert len(file) <= 210
@@ -292,7 +292,7 @@ def test_every_name_has_a_file_of_its_own_anywhere(tmp_path):
         assert not file.startswith(".")
         assert file.partition(".")[0].lower() not in {"con", "prn", "aux", "nul", "com1", "lpt9"}
         (tmp_path / file).write_text("there")
-    assert {path.name for path in tmp_path.iterdir()} == set(found.values())
+    assert {path.name for path in tmp_path.iterdir()} == set(files.values())
     assert {path.parent for path in output_paths(HOSTILE, Path("out")).values()} == {Path("out")}
     # A shortened file name may be the name of another output.
     (long,) = file_names(["x" * 10_000]).values()

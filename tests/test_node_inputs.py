@@ -68,21 +68,21 @@ def test_what_is_known_before_the_model_runs(opset, body, shape):
 
 
 @pytest.mark.parametrize(
-    ("body", "name", "found"),
+    ("body", "name", "results"),
     [
         (f"(float[a, b] x, int64[1] axes) => (y) {{ {REDUCE} }}", "axes", {0: [[5, 9, 7, 9]], 1: [[9], [7]]}),
         (f"(float[a, b] x, int64[1] k) => (i) {{ {NODE} }}", "k", {1: [[1], [2]], 0: [[], []], 2: BEST[1].tolist()}),
     ],
 )
-def test_a_call_may_replace_an_initializer_and_a_node_reads_a_new_one_each_time(body, name, found):
+def test_a_call_may_replace_an_initializer_and_a_node_reads_a_new_one_each_time(body, name, results):
     source = model(body, opset=18)
-    source.graph.initializer.append(onnx.numpy_helper.from_array(np.array([next(iter(found))]), name))
+    source.graph.initializer.append(onnx.numpy_helper.from_array(np.array([next(iter(results))]), name))
     (site,) = sites(source)
     assert str(site.outputs()[0]) == ("float32[?, ?]" if name == "axes" else "float32[a, ?]")
     prepared = backend.prepare(source)
-    assert prepared.run({"x": X})[0].tolist() == next(iter(found.values()))
-    for value in [*found, *found]:
-        assert prepared.run({"x": X, name: np.array([value])})[0].tolist() == found[value]
+    assert prepared.run({"x": X})[0].tolist() == next(iter(results.values()))
+    for value in [*results, *results]:
+        assert prepared.run({"x": X, name: np.array([value])})[0].tolist() == results[value]
 
 
 FUNCTIONS = """
@@ -103,8 +103,8 @@ of_attribute <along: ints = [2]> (x) => (y) { axes = Constant <value_ints: ints 
 def test_axes_within_functions():
     source, x = onnx.parser.parse_model(FUNCTIONS), X.reshape(2, 2, 2)
     expected = x.max(0, keepdims=True), x.min((1, 2), keepdims=True), x.min(2, keepdims=True)
-    for found, answer in zip(answers(source, [x]), expected, strict=True):
-        assert_same_bits(found, answer)
+    for actual, answer in zip(answers(source, [x]), expected, strict=True):
+        assert_same_bits(actual, answer)
     known = {str(site.schema): str(*site.outputs()) for site in sites(source) if site.schema is not None}
     assert known == {"ReduceMax-18": "float32[1, 2, 2]", "ReduceMin-18": "float32[?, ?, ?]"}
 

@@ -265,7 +265,7 @@ def test_an_attribute_of_another_kind_or_operator_is_refused(operator, name):
     known = ATTRIBUTES[operator]
     # An unknown name is refused before its kind is checked: an int, an empty list and a tensor suffice.
     for label in KINDS if name in known else ("int", "no ints", "tensor"):
-        value, kind, shown = KINDS[label]
+        value, kind, text = KINDS[label]
         proto = of_one_node(operator, name, value, kind)
         if name not in known:
             reason, remedy = f"{operator}: there is no attribute '{name}'", f"the attributes are {', '.join(known)}"
@@ -279,7 +279,7 @@ def test_an_attribute_of_another_kind_or_operator_is_refused(operator, name):
                 f"{operator}: attribute '{name}' is not {WORDS[known[name]]}",
                 f"give it as {WORDS[known[name]]}",
             )
-            given = f"; given: {name}={shown or '(an empty list, or neither numbers nor a text)'}"
+            given = f"; given: {name}={text or '(an empty list, or neither numbers nor a text)'}"
         assert explained(convert, proto) == f"SpecError: {reason}; help: {remedy}"
         assert by_library(proto) == f"{reason}{given}; help: {remedy}", label
 

@@ -152,7 +152,7 @@ class Host:
     """A host whose table holds only the first function, which creates a status."""
 
     def __init__(self, version, known):
-        self.texts, self.asked = [], []
+        self.texts, self.numbers = [], []
         self.create_status = STATUS(self.status)
         self.table = (ctypes.c_void_p * 400)()
         self.table[0] = ctypes.cast(self.create_status, ctypes.c_void_p)
@@ -165,7 +165,7 @@ class Host:
         return 1
 
     def api(self, number):
-        self.asked.append(number)
+        self.numbers.append(number)
         return ctypes.addressof(self.table) if number <= self.known else None
 
     def version_address(self):
@@ -183,7 +183,7 @@ TOO_OLD = "extremum needs ONNX Runtime 1.18 or later, this is {}; help: upgrade 
 
 
 @pytest.mark.parametrize(
-    ("version", "known", "asked", "text"),
+    ("version", "known", "numbers", "text"),
     [
         (b"1.17.3", 17, [1], TOO_OLD.format("1.17.3")),
         (b"0.9.0", 3, [1], TOO_OLD.format("0.9.0")),
@@ -196,10 +196,10 @@ TOO_OLD = "extremum needs ONNX Runtime 1.18 or later, this is {}; help: upgrade 
         (b"1.31.0", 31, [18], "there are no session options to register in; help: give some"),
     ],
 )
-def test_a_host_that_is_too_old_or_passes_no_options_is_told_so(file, version, known, asked, text):
+def test_a_host_that_is_too_old_or_passes_no_options_is_told_so(file, version, known, numbers, text):
     host = Host(version, known)
     assert register(file, None, ctypes.addressof(host.base)) == 1
-    assert (host.texts, host.asked) == ([(2, text)], asked)
+    assert (host.texts, host.numbers) == ([(2, text)], numbers)
 
 
 def test_a_host_without_any_table_gets_no_status(file):

@@ -58,10 +58,10 @@ def many_threads(threads):
     changing = threading.Thread(target=settings, daemon=True)
     changing.start()
     with ThreadPoolExecutor(threads) as pool:
-        found = list(pool.map(lambda _: digests(), range(6 * threads)))
+        results = list(pool.map(lambda _: digests(), range(6 * threads)))
     stop.set()
     changing.join()
-    assert all(each == expected for each in found)
+    assert all(each == expected for each in results)
 
 
 def forks_during_a_kernel(rounds):
@@ -110,8 +110,8 @@ def pools(method, rounds):
     expected = digests()
     for turn in range(rounds):
         with multiprocessing.get_context(method).Pool(2) as pool:
-            for number, found in pool.map(in_a_pool, range(6)):
-                assert found == expected, (turn, number)
+            for number, actual in pool.map(in_a_pool, range(6)):
+                assert actual == expected, (turn, number)
 
 
 class Index:

@@ -53,5 +53,5 @@ def test_an_operator_says_what_it_is_of():
     x = directml.TensorDesc(directml.TensorDataType.FLOAT32, (3, 3))
     desc = directml.ElementWiseMaxOperatorDesc(x, x, x)
     operator = directml.create_operator(desc, feature_level=directml.FeatureLevel.FL_4_1)
-    shown = "<Operator DML_ELEMENT_WISE_MAX: FLOAT32[3, 3], FLOAT32[3, 3] -> FLOAT32[3, 3], feature level 4_1>"
-    assert repr(operator) == shown
+    text = "<Operator DML_ELEMENT_WISE_MAX: FLOAT32[3, 3], FLOAT32[3, 3] -> FLOAT32[3, 3], feature level 4_1>"
+    assert repr(operator) == text

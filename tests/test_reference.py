@@ -35,7 +35,7 @@ ROWS = [
 ]
 
 
-def found(x):
+def indices(x):
     """The index of the extremum in a row, by each of the four operations."""
     return [int(reference.run(operation, x)) for operation in arg_reductions((0,))]
 
@@ -52,12 +52,12 @@ def test_a_row(dtype, row, max_first, max_last, min_first, min_last):
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_every_nan_is_the_extremum_and_ties_with_the_others(dtype):
     x = np.concatenate([np.array([INF, -INF], dtype), nans(dtype), np.array([INF, -INF], dtype)])
-    assert found(x) == [2, 9, 2, 9]
+    assert indices(x) == [2, 9, 2, 9]
 
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
 def test_elements_compare_by_value_in_every_type(dtype):
-    assert found(ascending(dtype, 8)) == ([4, 7, 0, 3] if dtype == np.bool_ else [7, 7, 0, 0])
+    assert indices(ascending(dtype, 8)) == ([4, 7, 0, 3] if dtype == np.bool_ else [7, 7, 0, 0])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_elements_compare_by_value_in_every_type(dtype):
     ],
 )
 def test_neighbours_at_the_limits_are_told_apart(dtype, row):
-    assert found(np.array(row, dtype)) == [1, 1, 2, 2]
+    assert indices(np.array(row, dtype)) == [1, 1, 2, 2]
 
 
 # The axes, then the shape with and without keepdims, the four indices, the largest and the smallest.
@@ -210,14 +210,14 @@ def test_twin_equals_reference(case, arrays, share, flag):
     assert_agreement(calls, twins.run, reference.run)
     for order, axis in itertools.product(Order, axes):
         best = TopK(order, axis, -(-x.shape[axis] // 2), True)
-        for found, expected in zip(twins.run(best, x), reference.run(best, x), strict=True):
-            assert_same_bits(found, expected, f"{best} of {x!r}")
+        for actual, expected in zip(twins.run(best, x), reference.run(best, x), strict=True):
+            assert_same_bits(actual, expected, f"{best} of {x!r}")
     where = None if share is None else np.random.default_rng(x.size).random(x.shape) < share
     for order, tie in itertools.product(Order, Tie):
-        found = twins.find(x, order, axes, tie, omit=flag, where=where)
+        actual = twins.find(x, order, axes, tie, omit=flag, where=where)
         expected = find(x.astype(x.dtype.newbyteorder("=")), order, axes, tie, omit=flag, where=where)
-        assert_same_bits(found[0], expected[0], f"{order} {tie} of {x!r} over {axes}, {flag}, {where!r}")
-        assert_same_bits(found[1], expected[1], f"{order} {tie} of {x!r} over {axes}, {flag}, {where!r}")
+        assert_same_bits(actual[0], expected[0], f"{order} {tie} of {x!r} over {axes}, {flag}, {where!r}")
+        assert_same_bits(actual[1], expected[1], f"{order} {tie} of {x!r} over {axes}, {flag}, {where!r}")
 
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)

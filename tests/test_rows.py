@@ -181,11 +181,11 @@ def test_any_byte_of_a_bool_but_zero_is_true(length, start):
     for rows in (stored, stored[::-1, ::-1]):
         truth, x = rows != 0, rows.view(bool)
         low, high = ex.minmax(x, 1)
-        for found, function, places in ((low, ex.min, truth.argmin(1)), (high, ex.max, truth.argmax(1))):
+        for extreme, function, places in ((low, ex.min, truth.argmin(1)), (high, ex.max, truth.argmax(1))):
             chosen = np.take_along_axis(rows, places[:, None], 1)[:, 0]
             values, indices = function(x, 1, return_index=True)
             assert (indices == places).all()
-            for each in (found, function(x, 1), values):
+            for each in (extreme, function(x, 1), values):
                 assert (each.view(np.uint8) == chosen).all()
         where = rng.random(rows.shape) < 0.9
         expected = twins.find(truth, ex.operations.Order.MAX, (1,), ex.operations.Tie.LAST, where=where)[1][:, 0]

@@ -57,10 +57,10 @@ CLAIMS = [
 
 def answer(who, proto, x):
     try:
-        (found,) = runtimes.find(who).load(proto)({"x": x})
+        (output,) = runtimes.find(who).load(proto)({"x": x})
     except Exception:
         return REFUSED
-    return np.asarray(found).tolist()
+    return np.asarray(output).tolist()
 
 
 @pytest.mark.parametrize(("code", "who", "opset", "body", "x", "expected"), CLAIMS)

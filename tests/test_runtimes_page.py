@@ -32,8 +32,8 @@ class Session:
 
 
 def block(language):
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-    return found
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    return text
 
 
 @pytest.fixture

@@ -50,14 +50,14 @@ def typed(name):
         for node in STUB.body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
     }
-    types, found = runpy.run_path(str(STUB_PATH)), []
+    types, result = runpy.run_path(str(STUB_PATH)), []
     for node in STUB.body:
         if isinstance(node, ast.FunctionDef) and node.name == same_as.get(name, name):
             names = {each.arg for each in node.args.kwonlyargs}
             if node.args.kwarg:
                 names |= set(types[node.args.kwarg.annotation.slice.id].__annotations__)
-            found.append(names)
-    return found
+            result.append(names)
+    return result
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

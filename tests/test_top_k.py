@@ -50,11 +50,11 @@ def test_it_is_a_sort_of_each_line(dtype):
         right = expected(x, k, axis, mode, policy)
         before = x.tobytes()
         with kernels(**WAYS[(number + len(shape)) % len(WAYS)]):
-            found = ex.top_k(x, k, axis, mode=mode, nan_policy=policy)
+            best = ex.top_k(x, k, axis, mode=mode, nan_policy=policy)
             free = ex.top_k(x, k, axis, mode=mode, nan_policy=policy, sorted=False)
         context = f"{layout.__name__} {x!r}, {k}, {axis}, {mode}, {policy}"
-        for each, wanted in zip(found, right, strict=True):
-            assert_identical(each, wanted, context)
+        for each, answer in zip(best, right, strict=True):
+            assert_identical(each, answer, context)
         order = 0 if axis is None else axis
         assert_identical(np.sort(free.indices, order), np.sort(right[1], order), context)
         values = x.reshape(-1) if axis is None else x
@@ -88,12 +88,12 @@ def test_long_lines_in_rows_and_columns(texture, dtype):
         x = LONG[texture](rng, shape[axis]).astype(dtype)
         x = np.ascontiguousarray(np.broadcast_to(x if axis == len(shape) - 1 else x[:, None], shape))
         order = np.argsort(-x.astype(float), axis, kind="stable")
-        wanted = np.take(order, range(k), axis)
+        index = np.take(order, range(k), axis)
         for way in WAYS:
             with kernels(**way):
-                found = ex.top_k(x, k, axis)
-            assert_identical(found.indices, wanted, f"{texture} {dtype} {shape} {way}")
-            assert_identical(found.values, np.take_along_axis(x, wanted, axis))
+                best = ex.top_k(x, k, axis)
+            assert_identical(best.indices, index, f"{texture} {dtype} {shape} {way}")
+            assert_identical(best.values, np.take_along_axis(x, index, axis))
 
 
 @pytest.mark.parametrize("layout", [each for each in LAYOUTS if each not in (*REPEATING, contiguous)])
@@ -101,8 +101,8 @@ def test_neither_layout_nor_permuted_axes_change_a_result(layout):
     rng = np.random.default_rng(4)
     x = sample(rng, np.dtype("float32"), (6, 30, 50))
     for axis, k, axes in itertools.product(range(3), (1, 4, 6), ((0, 1, 2), (2, 0, 1), (1, 2, 0))):
-        found = ex.top_k(layout(x.transpose(axes), rng), k, axes.index(axis))
-        for each, right in zip(found, ex.top_k(x, k, axis), strict=True):
+        best = ex.top_k(layout(x.transpose(axes), rng), k, axes.index(axis))
+        for each, right in zip(best, ex.top_k(x, k, axis), strict=True):
             assert_identical(each, right.transpose(axes))
 
 
@@ -110,8 +110,8 @@ def test_neither_layout_nor_permuted_axes_change_a_result(layout):
 def test_one_is_argmax_and_argmin(policy):
     x = np.array([[np.nan, 3, -0.0], [0.0, 3, 3]], np.float32)
     for axis, (mode, arg) in itertools.product((0, 1, None), (("largest", ex.argmax), ("smallest", ex.argmin))):
-        found = ex.top_k(x, 1, axis, mode=mode, nan_policy=policy).indices
-        assert_identical(found.reshape(-1), np.asarray(arg(x, axis, nan_policy=policy)).reshape(-1))
+        index = ex.top_k(x, 1, axis, mode=mode, nan_policy=policy).indices
+        assert_identical(index.reshape(-1), np.asarray(arg(x, axis, nan_policy=policy)).reshape(-1))
 
 
 def test_nan_is_refused_on_request_and_named():
@@ -131,9 +131,9 @@ def test_arrays_of_other_libraries_come_back_as_their_own():
     with pytest.raises(ArgumentError, match="1 masked element would be compared as if it were there"):
         ex.top_k(np.ma.array([3, 1, 2], mask=[1, 0, 0]), 2)
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    found = ex.top_k(pandas.Series([3, 1, 2], index=list("abc"), name="n"), 2)
-    assert isinstance(found.values, pandas.Series)
-    assert found.values.tolist() == [3, 2]
+    best = ex.top_k(pandas.Series([3, 1, 2], index=list("abc"), name="n"), 2)
+    assert isinstance(best.values, pandas.Series)
+    assert best.values.tolist() == [3, 2]
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     assert all(isinstance(each, jax.Array) for each in ex.top_k(jax.numpy.ones(3), 2))
 

@@ -55,8 +55,8 @@ def test_reduced_axes_go_or_have_length_one(axis):
         for keepdims in (False, True):
             assert_identical(function(x, axis, keepdims=keepdims), numpys(x, axis, keepdims=keepdims))
             best = function(x, axis, keepdims=keepdims, return_index=True)
-            found = getattr(ex, f"arg{function.__name__}")(x, axis, keepdims=keepdims)
-            assert_identical(best.indices, found)
+            index = getattr(ex, f"arg{function.__name__}")(x, axis, keepdims=keepdims)
+            assert_identical(best.indices, index)
     low, high = ex.minmax(x, axis)
     assert_identical(low, x.min(axis))
     assert_identical(high, x.max(axis))

@@ -42,10 +42,10 @@ def test_values_and_indices_are_those_of_the_plain_array(dtype, dask):
         axis = {"y": 1, None: None}.get(dim if dim is None else str(dim), (0, 2))
         for options in ({}, {"select_last_index": True, "keepdims": True}):
             expected = ex.max(plain, axis, return_index=True, **options)
-            found = exx.max(x, dim, return_index=True, **options)
-            assert isinstance(found.values.data, da.Array) is dask
-            assert_identical(found.values.values, expected.values)
-            assert_identical(found.indices.values, expected.indices)
+            result = exx.max(x, dim, return_index=True, **options)
+            assert isinstance(result.values.data, da.Array) is dask
+            assert_identical(result.values.values, expected.values)
+            assert_identical(result.indices.values, expected.indices)
             assert_identical(exx.argmin(x, dim, **options).values, ex.argmin(plain, axis, **options))
             low, high = exx.minmax(x, dim, **options)
             assert_identical(low.values, ex.min(plain, axis, **options))
@@ -55,10 +55,10 @@ def test_values_and_indices_are_those_of_the_plain_array(dtype, dask):
 
 def test_labels_and_attributes_stay(dask):
     x = array(dask=dask)
-    found = exx.argmax(x, "time")
-    assert (found.dims, found.name, found.attrs) == (("y", "x"), "t", {"units": "K"})
-    assert set(found.coords) == {"x", "height", "area", "station"}
-    xr.testing.assert_identical(found.coords["area"], x.isel(time=0).coords["area"].drop_vars("time"))
+    result = exx.argmax(x, "time")
+    assert (result.dims, result.name, result.attrs) == (("y", "x"), "t", {"units": "K"})
+    assert set(result.coords) == {"x", "height", "area", "station"}
+    xr.testing.assert_identical(result.coords["area"], x.isel(time=0).coords["area"].drop_vars("time"))
     assert set(exx.max(x, ["y"]).coords) == {"time", "x", "station"}
     kept = exx.min(x, "x", keepdims=True)
     assert kept.dims == DIMS
@@ -68,13 +68,13 @@ def test_labels_and_attributes_stay(dask):
 
 def test_a_dict_of_indices_is_what_xarray_has(dask):
     x = array(np.int16, dask)
-    found = exx.argmax(x, ["x", "time"], as_dict=True)
+    indices = exx.argmax(x, ["x", "time"], as_dict=True)
     expected = array(np.int16).argmax(["time", "x"])
-    assert list(found) == ["time", "x"]
-    for name, index in found.items():
+    assert list(indices) == ["time", "x"]
+    for name, index in indices.items():
         np.testing.assert_array_equal(index.values, expected[name].values)
     xr.testing.assert_equal(
-        x.compute().isel({name: index.compute() for name, index in found.items()}).drop_vars(["time", "x", "area"]),
+        x.compute().isel({name: index.compute() for name, index in indices.items()}).drop_vars(["time", "x", "area"]),
         exx.max(x, ["x", "time"]).compute(),
     )
 
@@ -86,16 +86,16 @@ def test_labels_in_place_of_indices(dask):
     both = exx.idxmax(x, ["time", "x"])
     assert list(both) == ["time", "x"]
     gone = x.where(x.time > x.time[1]).astype(float)
-    found = exx.idxmax(gone, "time", nan_policy="omit", fill_value=np.datetime64("NaT", "ns"), where=gone.x < 45)
-    assert np.isnat(found.sel(x=50).values).all()
-    assert not np.isnat(found.sel(x=40).values).any()
+    labels = exx.idxmax(gone, "time", nan_policy="omit", fill_value=np.datetime64("NaT", "ns"), where=gone.x < 45)
+    assert np.isnat(labels.sel(x=50).values).all()
+    assert not np.isnat(labels.sel(x=40).values).any()
 
 
 def test_masks_are_matched_by_name(dask):
     x = array(np.int32, dask)
     where = xr.DataArray([[True] * 4, [False] * 4, [True] * 4, [True] * 4, [True] * 4], dims=("y", "time"))
-    found = exx.argmax(x, "y", where=where)
-    assert_identical(found.values, ex.argmax(array(np.int32).values, 1, where=where.values.T[:, :, None]))
+    result = exx.argmax(x, "y", where=where)
+    assert_identical(result.values, ex.argmax(array(np.int32).values, 1, where=where.values.T[:, :, None]))
     assert refusal(ArgumentError, exx.max, x, where=where.rename(y="z")) == (
         "max: where does not fit: the dimension 'z' is not one of 'time', 'y', 'x'"
     )
@@ -106,11 +106,11 @@ def test_masks_are_matched_by_name(dask):
 def test_datasets_variable_by_variable(dask):
     x = array(np.int32, dask)
     data = xr.Dataset({"a": x, "b": x.isel(x=0, drop=True) + 1, "c": ("z", [1, 2])}, attrs={"title": "t"})
-    found = exx.max(data, ["x", "time"])
-    assert found.attrs == {"title": "t"}
-    xr.testing.assert_identical(found.a.compute(), exx.max(x, ["x", "time"]).rename("a").compute())
-    xr.testing.assert_identical(found.b.compute(), exx.max(data.b, "time").compute())
-    xr.testing.assert_identical(found.c, data.c)
+    result = exx.max(data, ["x", "time"])
+    assert result.attrs == {"title": "t"}
+    xr.testing.assert_identical(result.a.compute(), exx.max(x, ["x", "time"]).rename("a").compute())
+    xr.testing.assert_identical(result.b.compute(), exx.max(data.b, "time").compute())
+    xr.testing.assert_identical(result.c, data.c)
     low, high, argmin, argmax = exx.minmax(data, "y", return_index=True)
     xr.testing.assert_identical(argmax.compute(), exx.argmax(data, "y").compute())
     assert bool((low.a <= high.a).all())
@@ -123,13 +123,13 @@ def test_the_k_best_keep_the_dimension_without_its_labels(dask):
     x = array(np.int8, dask)
     for axis, dim in enumerate(DIMS):
         expected = ex.top_k(x.values, 3, axis, mode="smallest")
-        found = exx.top_k(x, 3, dim, mode="smallest", sorted=True)
-        for one, plain in zip(found, expected, strict=True):
+        best = exx.top_k(x, 3, dim, mode="smallest", sorted=True)
+        for one, plain in zip(best, expected, strict=True):
             assert isinstance(one.data, da.Array) is dask
             assert_identical(one.values, plain)
             assert (one.dims, one.name, one.attrs) == (DIMS, "t", {"units": "K"})
             assert set(one.coords) == {name for name, each in x.coords.items() if dim not in each.dims}
-        for one, other in zip(ex.top_k(x, 3, axis, mode="smallest"), found, strict=True):
+        for one, other in zip(ex.top_k(x, 3, axis, mode="smallest"), best, strict=True):
             xr.testing.assert_identical(one.compute(), other.compute())
     data = xr.Dataset({"a": x, "b": x.isel(x=0, drop=True), "c": ("x", [1, 3, 2, 0, 5, 4])}, attrs={"title": "t"})
     values, indices = exx.top_k(data, 2, "x")
@@ -142,11 +142,11 @@ def test_the_k_best_keep_the_dimension_without_its_labels(dask):
 def test_elementwise_by_the_names_of_dimensions(dask):
     x = array(np.float32, dask)
     row = x.isel(time=0, drop=True)
-    found = exx.maximum(row, x, 0.5)
-    assert isinstance(found.data, da.Array) is dask
-    found = found.transpose(*DIMS)
-    assert_identical(found.values, ex.maximum(x.values, row.values, 0.5))
-    assert found.attrs == {"units": "K"}
+    result = exx.maximum(row, x, 0.5)
+    assert isinstance(result.data, da.Array) is dask
+    result = result.transpose(*DIMS)
+    assert_identical(result.values, ex.maximum(x.values, row.values, 0.5))
+    assert result.attrs == {"units": "K"}
     assert_identical(
         exx.minimum(x, x + 1, nan_policy="omit").values, ex.minimum(x.values, x.values + 1, nan_policy="omit")
     )
@@ -156,8 +156,8 @@ def test_elementwise_by_the_names_of_dimensions(dask):
 
 def by_number(name, x, axis, dim, **options):
     """Compare what the array function finds with what the function that takes dimensions finds."""
-    found, expected = getattr(ex, name)(x, axis, **options), getattr(exx, name)(x, dim, **options)
-    pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    actual, expected = getattr(ex, name)(x, axis, **options), getattr(exx, name)(x, dim, **options)
+    pairs = zip(actual, expected, strict=True) if isinstance(actual, tuple) else [(actual, expected)]
     for one, other in pairs:
         assert isinstance(one.data, da.Array) is isinstance(other.data, da.Array) is bool(x.chunks)
         assert one.name == x.name
@@ -258,19 +258,19 @@ def labelled(labels, data, dask):
 @pytest.mark.parametrize("labels", COORDINATES.values(), ids=COORDINATES)
 def test_labels_of_every_type_of_coordinate(labels, dask):
     whole = np.array([[1.0, 9.0, 3.0], [np.nan, np.nan, np.nan]])
-    for data, wanted in ((whole[0], 1), (whole, None)):
+    for data, place in ((whole[0], 1), (whole, None)):
         x = labelled(labels, data, dask)
         names = list(x.x.to_index())
-        if wanted is not None:
+        if place is not None:
             one, low = exx.idxmax(x).compute(), exx.idxmin(x).compute()
             assert one.shape == low.shape == ()
             assert "x" not in one.coords
             assert one.values[()] == (np.asarray(names[1:2], one.dtype)[0] if one.dtype.kind in "mM" else names[1])
             assert low.item() == exx.idxmax(-x).compute().item()
             assert exx.idxmax(x).dtype == one.dtype
-        found = exx.idxmax(x, "x", nan_policy="omit", fill_value=np.nan)
-        assert found.dtype == found.compute().dtype
-        for each, row in zip(np.atleast_1d(found.values), np.atleast_2d(data), strict=True):
+        result = exx.idxmax(x, "x", nan_policy="omit", fill_value=np.nan)
+        assert result.dtype == result.compute().dtype
+        for each, row in zip(np.atleast_1d(result.values), np.atleast_2d(data), strict=True):
             if np.isnan(row).all():
                 assert each != each
                 assert not isinstance(each, str)
@@ -284,13 +284,13 @@ def test_missing_labels_of_time_are_missing_times_and_those_of_text_are_no_text(
     gone = np.full((1, 3), np.nan)
     for kind in ("time", "duration"):
         for fill in (np.nan, pd.NaT):
-            found = exx.idxmax(labelled(COORDINATES[kind], gone[0], dask), nan_policy="omit", fill_value=fill).compute()
-            assert found.dtype == COORDINATES[kind].dtype
-            assert np.isnat(found.values)
+            label = exx.idxmax(labelled(COORDINATES[kind], gone[0], dask), nan_policy="omit", fill_value=fill).compute()
+            assert label.dtype == COORDINATES[kind].dtype
+            assert np.isnat(label.values)
     for kind in COORDINATES.keys() & {"text", "StringDType", "objects"}:
-        found = exx.idxmax(labelled(COORDINATES[kind], gone[0], dask), nan_policy="omit", fill_value=np.nan).compute()
-        assert found.dtype == object
-        assert isinstance(found.item(), float)
+        label = exx.idxmax(labelled(COORDINATES[kind], gone[0], dask), nan_policy="omit", fill_value=np.nan).compute()
+        assert label.dtype == object
+        assert isinstance(label.item(), float)
     x = labelled(COORDINATES["time"], gone[0], dask)
     text = refusal(ArgumentError, exx.idxmax, x, nan_policy="omit", fill_value=1.5)
     assert text == f"idxmax: fill_value=1.5 is no label of {x.x.dtype}"

@@ -25,8 +25,8 @@ def run(operation, *inputs):
 def arg_reduce(x, order, axes, keepdims, tie, index):
     rows = _comparable(_rows(x, axes))
     find = np.argmax if order is Order.MAX else np.argmin
-    found = find(rows, -1) if tie is Tie.FIRST else rows.shape[-1] - 1 - find(rows[..., ::-1], -1)
-    return np.expand_dims(found.astype(index), tuple(axes) if keepdims else ())
+    places = find(rows, -1) if tie is Tie.FIRST else rows.shape[-1] - 1 - find(rows[..., ::-1], -1)
+    return np.expand_dims(places.astype(index), tuple(axes) if keepdims else ())
 
 
 def find(x, order, axes, tie, *, omit=False, where=None):
@@ -62,8 +62,8 @@ def reduce(x, order, axes, keepdims, tie, identity):
     if identity and not rows.shape[-1]:
         best = np.full(rows.shape[:-1], reference.identity_of(dtype, order), dtype)
     else:
-        found = arg_reduce(x, order, axes, False, tie, np.int64)
-        best = np.take_along_axis(rows, found[..., None], -1)[..., 0].astype(dtype)
+        places = arg_reduce(x, order, axes, False, tie, np.int64)
+        best = np.take_along_axis(rows, places[..., None], -1)[..., 0].astype(dtype)
     return np.expand_dims(best, tuple(axes) if keepdims else ())
 
 
@@ -71,10 +71,10 @@ def top_k(x, order, axis, k):
     """A stable sort, which puts NaN last; it sorts from the end where the largest come first."""
     keys = _comparable(x)
     if order is Order.MAX:
-        found = x.shape[axis] - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
+        places = x.shape[axis] - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
     else:
-        found = np.argsort(keys, axis, kind="stable")
-    indices = np.take(found, range(k), axis)
+        places = np.argsort(keys, axis, kind="stable")
+    indices = np.take(places, range(k), axis)
     return np.take_along_axis(x.astype(x.dtype.newbyteorder("=")), indices, axis), indices
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, within
-from extremum.loading import loaded
+from extremum.loading import attribute
 
 FILL = "fill or drop them first"
 _NUMBERS = "pass numbers of one element type, in rows of equal length"
@@ -80,7 +80,7 @@ def copy(source: NDArray[Any], destination: NDArray[Any]) -> None:
 
 def is_bfloat16(scalar: type) -> bool:
     """Whether a type is bfloat16 of ml_dtypes, which is loaded wherever such elements exist."""
-    return scalar is loaded("ml_dtypes", "bfloat16")
+    return scalar is attribute("ml_dtypes", "bfloat16")
 
 
 def takes(dtype: np.dtype[Any], number: bool | int | float) -> bool:
@@ -119,9 +119,9 @@ def refuse_device(x: object, device: object) -> None:
 def _objects(array: NDArray[Any]) -> tuple[str, str]:
     """Return the type of objects that are not numbers, if it is known, and the remedy."""
     types = dict.fromkeys(map(type, array.reshape(-1)[:1000]))
-    for known, remedy in _OBJECTS:
+    for classes, remedy in _OBJECTS:
         for each in types:
-            if issubclass(each, known) and not types.keys() & {list, tuple, str}:
+            if issubclass(each, classes) and not types.keys() & {list, tuple, str}:
                 return f"{each.__module__}.{each.__qualname__}".removeprefix("builtins."), remedy
     return "", _NUMBERS
 
@@ -131,8 +131,8 @@ def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:
     for each in x:
         if isinstance(each, Sequence):
             _require_exact(each, dtype)
-        elif isinstance(each, np.generic | np.ndarray) and (lost := first_lost(np.asarray(each), dtype)) is not None:
-            reason = f"the time {lost} does not fit {dtype}, the common type of the elements"
+        elif isinstance(each, np.generic | np.ndarray) and (misfit := misfit_of(np.asarray(each), dtype)) is not None:
+            reason = f"the time {misfit} does not fit {dtype}, the common type of the elements"
             raise ArgumentError(reason, remedy="convert the elements to a coarser unit first")
 
 
@@ -182,20 +182,20 @@ _PLAIN_ELEMENTS = (bool, int, float, complex, str, bytes, np.generic)
 
 def is_numpy_masked(cls: type) -> bool:
     """Return whether a class is one of NumPy's masked arrays; no class is before ``numpy.ma`` is loaded."""
-    masked = loaded("numpy.ma.core", "MaskedArray")
+    masked = attribute("numpy.ma.core", "MaskedArray")
     return masked is not None and issubclass(cls, masked)
 
 
-def refuse_missing(x: object, seen: frozenset[int] = frozenset()) -> None:
+def refuse_missing(x: object, outer: frozenset[int] = frozenset()) -> None:
     """Refuse a value, or a sequence of values, with missing elements."""
     if type(x) is np.ndarray:
         return
     if isinstance(x, Sequence) and not isinstance(x, _PLAIN_SEQUENCES):
         special = {kind for kind in set(map(type, x)) if not issubclass(kind, _PLAIN_ELEMENTS)}
         # A list may contain itself.
-        for item in x if special and id(x) not in seen else ():
+        for item in x if special and id(x) not in outer else ():
             if type(item) in special:
-                refuse_missing(item, seen | {id(x)})
+                refuse_missing(item, outer | {id(x)})
         return
     for count, word in ((_masked, "masked"), (_null, "null"), (_not_available, "NA")):
         if number := count(x):
@@ -217,8 +217,8 @@ def _masked(x: Any) -> int:
     if isinstance(mask, np.ndarray | np.bool_) and mask.dtype == np.bool_:
         return int(np.count_nonzero(mask))
     if callable(getattr(x, "get_mask", None)) and callable(getattr(x, "get_data", None)):
-        shown = np.asarray(x.get_mask())
-        return int(shown.size - np.count_nonzero(shown))
+        valid = np.asarray(x.get_mask())
+        return int(valid.size - np.count_nonzero(valid))
     return 0
 
 
@@ -240,11 +240,11 @@ def _not_available(x: Any) -> int:
     return 0 if all(isinstance(dtype, np.dtype) for dtype in dtypes) else int(np.count_nonzero(np.asarray(isna())))
 
 
-def first_lost(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
+def misfit_of(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
     """Return an element of `array` that a common type cannot hold exactly, or None."""
     own, times = array.dtype, array.dtype.kind in "mM"
-    held = own.newbyteorder("=") == dtype if times else own.kind not in "iu" or dtype.kind != "f"
-    if not array.size or held:
+    is_exact = own.newbyteorder("=") == dtype if times else own.kind not in "iu" or dtype.kind != "f"
+    if not array.size or is_exact:
         return None
     # If both ends fit, so do the elements between: times keep their order, and floats hold all small integers.
     ends = np.array([np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)])
@@ -265,5 +265,5 @@ def first_lost(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
     else:
         # 2**63 and above wrap or saturate on the way back, depending on the processor.
         same &= there < 2.0 ** (np.iinfo(own).bits - (own.kind == "i"))
-    lost = ends[~same]
-    return lost[0] if lost.size else None
+    misfits = ends[~same]
+    return misfits[0] if misfits.size else None

@@ -81,7 +81,7 @@ class PreparedModel(BackendRep):
         self._types = {x.name: declared_type(x.type) if x.type.HasField("tensor_type") else None for x in graph.input}
         optional = defaults(graph)
         self._required = [name for name in self._types if name not in optional]
-        self._passed: object = None  # the types of the last inputs that passed: most runs repeat them
+        self._signature: object = None  # the types of the last inputs that passed: most runs repeat them
 
     def __repr__(self) -> str:
         graph = self.loaded.proto.graph
@@ -125,26 +125,26 @@ class PreparedModel(BackendRep):
             for name in required:
                 if name not in inputs:
                     raise InputError(f"input {name!r} is missing", given=f"inputs {', '.join(inputs) or 'none'}")
-            named = dict(inputs)
+            by_name = dict(inputs)
         elif not isinstance(inputs, list | tuple):
             remedy = "put a single array into a list: run([x])"
             raise InputError("the inputs are neither a list nor a dict", given=type(inputs).__name__, remedy=remedy)
         elif len(inputs) in (len(required), len(names)):
-            named = dict(zip(required if len(inputs) == len(required) else names, inputs, strict=True))
+            by_name = dict(zip(required if len(inputs) == len(required) else names, inputs, strict=True))
         else:
             in_order = f"in this order: {', '.join(required)}" if required else None
             raise InputError(f"the model takes {len(required)} inputs, not {len(inputs)}", remedy=in_order)
         # If an input is an array, its check depends only on these.
-        signature = [(name, x.dtype, x.shape) if isinstance(x, np.ndarray) else None for name, x in named.items()]
-        if signature == self._passed:
-            return named
+        signature = [(name, x.dtype, x.shape) if isinstance(x, np.ndarray) else None for name, x in by_name.items()]
+        if signature == self._signature:
+            return by_name
         sizes: dict[str, tuple[int, str]] = {}
-        for name, given in named.items():
+        for name, value in by_name.items():
             expected = self._types[name]
             if expected is not None:
-                named[name] = _tensor(name, given, expected, sizes)
-        self._passed = None if None in signature else signature
-        return named
+                by_name[name] = _tensor(name, value, expected, sizes)
+        self._signature = None if None in signature else signature
+        return by_name
 
 
 class Backend(_OnnxBackend):
@@ -234,25 +234,25 @@ class Backend(_OnnxBackend):
             raise ArgumentError(f"there is no engine {engine!r} here", remedy=f"use {' or '.join(map(repr, ENGINES))}")
         if threads is not None and operator.index(threads) < 1:
             raise ArgumentError(f"threads={threads} computes nothing", remedy="pass an integer above 0, or None")
-        loaded = Model(model)
+        source = Model(model)
         if engine != "reference":
-            loaded.split_weights()
-        walk = tuple(sites(loaded.proto))
+            source.split_weights()
+        walk = tuple(sites(source.proto))
         has_others = any(not site.is_call and not nodes.is_of_family(site.node) for site in walk)
         refusal = None
         if engine == "onnxruntime" or (engine is None and has_others and _is_installed()):
-            _require_implemented(loaded.proto.graph, walk, others_too=True)
+            _require_implemented(source.proto.graph, walk, others_too=True)
             try:
-                return PreparedModel(loaded, Session(loaded, walk, threads, falls_back=engine is None))
+                return PreparedModel(source, Session(source, walk, threads, falls_back=engine is None))
             except ExtremumError as error:
                 if engine is not None:
                     raise
                 # The reference implementation may take the model, or say why it does not.
                 refusal = error.given
-        _require_implemented(loaded.proto.graph, walk, refusal=refusal)
-        whole = with_dense(loaded.whole)
+        _require_implemented(source.proto.graph, walk, refusal=refusal)
+        whole = with_dense(source.whole)
         _require_valid(whole)
-        return PreparedModel(loaded, _open_executor(whole))
+        return PreparedModel(source, _open_executor(whole))
 
     @classmethod
     def run_model(
@@ -294,9 +294,9 @@ class Backend(_OnnxBackend):
         model.graph.node.append(node)
         model.graph.input.extend(onnx.ValueInfoProto(name=name) for name in dict.fromkeys(node.input) if name)
         model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in node.output)
-        loaded = Model(model)
+        source = Model(model)
         _require_implemented(model.graph, sites(model))
-        return PreparedModel(loaded, _open_executor(model)).run(inputs)
+        return PreparedModel(source, _open_executor(model)).run(inputs)
 
 
 is_compatible = Backend.is_compatible
@@ -314,33 +314,33 @@ def _refuse(options: Mapping[str, Any], device: str = "CPU") -> None:
         raise ArgumentError(f"there is no device {device!r} here", remedy="use 'CPU'")
 
 
-def _tensor(name: str, given: Any, expected: TensorType, sizes: dict[str, tuple[int, str]]) -> NDArray[Any]:
-    if is_table(given):
+def _tensor(name: str, value: Any, expected: TensorType, sizes: dict[str, tuple[int, str]]) -> NDArray[Any]:
+    if is_table(value):
         # Join its columns into one array if that changes no element.
         with within(f"input {name!r}"):
-            given = as_operand(given).whole(class_name(given))
+            value = as_operand(value).whole(class_name(value))
     # Text is a valid element type here, so an array is used unchanged.
-    array: NDArray[Any] = given if isinstance(given, np.ndarray) else as_array(given)
-    found = TensorType.of(array)
-    context = {"given": f"{name}: {found}", "remedy": f"the model declares {expected}"}
+    array: NDArray[Any] = value if isinstance(value, np.ndarray) else as_array(value)
+    tensor = TensorType.of(array)
+    context = {"given": f"{name}: {tensor}", "remedy": f"the model declares {expected}"}
     if expected.element == "string":
         if array.dtype.kind not in "OSUT":
-            raise InputError(f"input {name!r} has elements of type {found.element}, not text", **context)
-    elif expected.element is not None and found.element != expected.element:
+            raise InputError(f"input {name!r} has elements of type {tensor.element}, not text", **context)
+    elif expected.element is not None and tensor.element != expected.element:
         if expected.element == "bfloat16" and array.dtype.itemsize == 2 and array.dtype.kind in "uiV":
             context["remedy"] = f"if these are bit patterns, say so: {name}.view(ml_dtypes.bfloat16)"
-        raise InputError(f"input {name!r} has elements of type {found.element}, not {expected.element}", **context)
+        raise InputError(f"input {name!r} has elements of type {tensor.element}, not {expected.element}", **context)
     if expected.shape is None:
         return array
     if array.ndim != len(expected.shape):
         raise InputError(f"input {name!r} has rank {array.ndim}, not {len(expected.shape)}", **context)
-    for axis, (size, wanted) in enumerate(zip(array.shape, expected.shape, strict=True)):
-        if isinstance(wanted, str):
-            first, where = sizes.setdefault(wanted, (size, name))
+    for axis, (size, dimension) in enumerate(zip(array.shape, expected.shape, strict=True)):
+        if isinstance(dimension, str):
+            first, where = sizes.setdefault(dimension, (size, name))
             if size != first:
-                raise InputError(f"dimension {wanted!r} is {first} in {where!r} but {size} in {name!r}", **context)
-        elif wanted is not None and size != wanted:
-            reason = f"input {name!r} has {size} elements along axis {axis}, where the model declares {wanted}"
+                raise InputError(f"dimension {dimension!r} is {first} in {where!r} but {size} in {name!r}", **context)
+        elif dimension is not None and size != dimension:
+            reason = f"input {name!r} has {size} elements along axis {axis}, where the model declares {dimension}"
             raise InputError(reason, **context)
     return array
 
@@ -362,12 +362,12 @@ def _require_implemented(
                 raise ModelError(f"no version of the domain {domain!r} of {node.op_type} is imported")
             if not (others_too or site.is_call):
                 require(domain, node.op_type, site.opsets[domain], refusal)
-            known = (site.types.get(name, TensorType()) for name in node.output)
-            for name, given in zip(node.output, known if site.schema is None else site.outputs(), strict=True):
+            types = (site.types.get(name, TensorType()) for name in node.output)
+            for name, tensor in zip(node.output, types if site.schema is None else site.outputs(), strict=True):
                 if site.schema is not None:
                     declared = site.declared_types.get(name, TensorType())
-                    validate.output(site.schema, name, declared=declared, inferred=given)
-                _require_memory(name, given)
+                    validate.output(site.schema, name, declared=declared, inferred=tensor)
+                _require_memory(name, tensor)
 
 
 def _require_memory(name: str, tensor: TensorType) -> None:
@@ -378,22 +378,22 @@ def _require_memory(name: str, tensor: TensorType) -> None:
 
 def _require_valid(model: onnx.ModelProto) -> None:
     """Refuse what onnx's checker refuses, except a graph without a name and a value without a type or rank."""
-    typed = skeleton(model)
-    for value in (*typed.graph.input, *typed.graph.output):
+    copy = skeleton(model)
+    for value in (*copy.graph.input, *copy.graph.output):
         # Runtimes take a value of open rank and infer outputs; the checker only requires a type and a shape.
         if value.type.WhichOneof("value") is None:
             value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
         if value.type.HasField("tensor_type"):
             value.type.tensor_type.shape.SetInParent()
     # Nothing depends on the name of a graph.
-    typed.graph.name = typed.graph.name or "graph"
-    for _, _, node in nodes.everywhere(typed):
+    copy.graph.name = copy.graph.name or "graph"
+    for _, _, node in nodes.everywhere(copy):
         node.domain = nodes.canonical(node.domain)
         for _, graph in nodes.subgraphs(node):
             graph.name = graph.name or "graph"
     try:
         # A function may import another version than its model, and runs with its own.
-        onnx.checker.check_model(typed, skip_opset_compatibility_check=True)
+        onnx.checker.check_model(copy, skip_opset_compatibility_check=True)
     except (onnx.checker.ValidationError, ValueError) as error:
         raise ModelError("the model is not valid", given=first_line(error)) from None
 
@@ -506,9 +506,9 @@ class Executor(ReferenceEvaluator):
             for name, _ in nodes.subgraphs(each.onnx_node):
                 getattr(each, name).locate(nodes.path(prefix, index, name))
 
-    def run(self, output_names: Any, feed_inputs: Any, attributes: Any = None, *options: Any, **named: Any) -> Any:
+    def run(self, output_names: Any, feed_inputs: Any, attributes: Any = None, *options: Any, **extra: Any) -> Any:
         """Run, with a function's defaults for the attributes that the call omits."""
-        return super().run(output_names, feed_inputs, {**self._defaults, **(attributes or {})}, *options, **named)
+        return super().run(output_names, feed_inputs, {**self._defaults, **(attributes or {})}, *options, **extra)
 
 
 def _require_implementation(domain: str, operator: str, version: int, refusal: str | None) -> None:
@@ -585,11 +585,11 @@ class Session:
         options = session_options()
         if threads is not None:
             options.intra_op_num_threads = threads
-        converted = convert_sites(model.proto, sites).model
+        proto = convert_sites(model.proto, sites).model
         register(options)
         add_weights(options, model)
         try:
-            self._session = open_session(converted.SerializeToString(), options)
+            self._session = open_session(proto.SerializeToString(), options)
         except Exception as error:
             # The model is too large, or has unsupported operators or types. The exceptions have no common class.
             given = f"{RELEASE}: {first_line(error)}"
@@ -656,14 +656,14 @@ def batch_outputs(model: PreparedModel, x: Any, axis: int, sizes: Sequence[int],
             given = f"{inputs[0].name}: {dtype.name}[{', '.join(map(str, shape))}]"
             raise InputError(error.reason, where=error.where, given=given, remedy=error.remedy) from None
     every = enumerate(zip(names, zip(*runs, strict=True), strict=True))
-    return [_grown(at, name, axis, batches, found) for at, (name, found) in every if one in (None, name)]
+    return [_output(at, name, axis, batches, arrays) for at, (name, arrays) in every if one in (None, name)]
 
 
-def _grown(number: int, name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ...]) -> BatchOutput:
-    if not isinstance(found[0], np.ndarray | np.generic):
+def _output(number: int, name: str, axis: int, sizes: list[int], arrays: tuple[NDArray[Any], ...]) -> BatchOutput:
+    if not isinstance(arrays[0], np.ndarray | np.generic):
         remedy = "name an output that is a tensor, or pass a model that has no others"
-        raise ArgumentError(f"run: output {name!r} is no tensor", given=f"a {type(found[0]).__name__}", remedy=remedy)
-    shapes = [np.shape(each) for each in found]
+        raise ArgumentError(f"run: output {name!r} is no tensor", given=f"a {type(arrays[0]).__name__}", remedy=remedy)
+    shapes = [np.shape(each) for each in arrays]
     axes = [each for each, lengths in enumerate(zip(*shapes, strict=False)) if list(lengths) == sizes]
     if not sizes[1:]:
         # With only one batch size, other axes may have the same size by chance.
@@ -674,5 +674,5 @@ def _grown(number: int, name: str, axis: int, sizes: list[int], found: tuple[NDA
         remedy = "name an output that has one entry for each of the batch, or pass a model that has no others"
         raise ArgumentError(reason, given=given, remedy=remedy)
     # The zeros do not show how long the text of other entries is.
-    dtype = np.dtype(object) if found[0].dtype.kind in "SUT" else found[0].dtype
+    dtype = np.dtype(object) if arrays[0].dtype.kind in "SUT" else arrays[0].dtype
     return BatchOutput(number, name, axes[0], shapes[0], dtype)

@@ -27,13 +27,13 @@ def numpy_table() -> object:
 
 
 _CLASSES: tuple[Any, ...] = (ArgumentError, ElementTypeError, MinMax, MinMaxIndices, ValuesIndices, str, np.dtype)
-_LOADED = {each.__name__: each for each in (*_CLASSES, unknown_keyword, numpy_table)}
+_BY_NAME = {each.__name__: each for each in (*_CLASSES, unknown_keyword, numpy_table)}
 
 
 def find(name: str) -> Any:
     """Return the function or class that the native module calls by this name."""
-    if name in _LOADED:
-        return _LOADED[name]
+    if name in _BY_NAME:
+        return _BY_NAME[name]
     with LOCK:
         from extremum.arrays import as_output, copy, is_bfloat16
         from extremum.elementwise import broadcast_shape, extremum
@@ -47,8 +47,8 @@ def find(name: str) -> Any:
         return {each.__name__: each for each in later}[name]
 
 
-_asked = _native.register(find)
-if _asked is not None:
+_text = _native.register(find)
+if _text is not None:
     # The wrong value would otherwise be ignored silently.
-    _wrong = f'EXTREMUM_NUM_THREADS="{_asked}" is not a number of threads: using {_native.get_num_threads()}'
+    _wrong = f'EXTREMUM_NUM_THREADS="{_text}" is not a number of threads: using {_native.get_num_threads()}'
     warnings.warn(f"{_wrong}; set it to an integer of at least 1", RuntimeWarning, stacklevel=1)

@@ -309,11 +309,11 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
     def function(*arrays: Any, **options: Any) -> Array:
         out, nan_policy, where = options["out"], options["nan_policy"], options["where"]
         reductions.require_policy(name, nan_policy)
-        chunked = [x for x in arrays if isinstance(x, da.Array)]
-        if not chunked:
+        dask_arrays = [x for x in arrays if isinstance(x, da.Array)]
+        if not dask_arrays:
             reason = f"{name}: no operand is an array of Dask's"
             raise ArgumentTypeError(reason, remedy=f"call extremum.{name}, or pass one")
-        _require_chunked(name, chunked[0], out)
+        _require_chunked(name, dask_arrays[0], out)
         operands = [_operand(name, x) for x in arrays]
         probes = (np.ones((1,) * x.ndim, _element_type(name, x)) if hasattr(x, "ndim") else x for x in operands)
         dtype = np.asarray(elementwise.extremum(name, tuple(probes), None, "propagate")).dtype
@@ -409,8 +409,8 @@ def _align_mask(function: str, where: Any, x: Any) -> Any:
     probe = np.broadcast_to(np.zeros((), where.dtype), _probe_shape(where))
     reductions.as_mask(function, probe, _probe_shape(x))
     chunks = dict(enumerate(x.chunks[x.ndim - where.ndim :]))
-    known = [axis for axis in chunks if axis + x.ndim - where.ndim not in unknown]
-    return where.rechunk({axis: (1,) if where.shape[axis] == 1 else chunks[axis] for axis in known})
+    axes = [axis for axis in chunks if axis + x.ndim - where.ndim not in unknown]
+    return where.rechunk({axis: (1,) if where.shape[axis] == 1 else chunks[axis] for axis in axes})
 
 
 def _require_equal(function: str, unknown: dict[int, list[int]], blocks: Sequence[Any]) -> None:
@@ -443,14 +443,14 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     parts = _blockwise(kernel, x, where, x.dtype)
     # In the step `chunk`, the merge gets only one part.
     steps = dict.fromkeys(("chunk", "combine"), partial(_merge, pieces)) | {"aggregate": partial(_finish, pieces)}
-    kept = {"axis": pieces.axes, "keepdims": pieces.call.keepdims and not is_flat, "output_size": pieces.length}
+    form = {"axis": pieces.axes, "keepdims": pieces.call.keepdims and not is_flat, "output_size": pieces.length}
     # The dtype is that of parts. In Dask 2025.1 it has to support a sum, which times do not.
     about = {"name": f"extremum-{function}", "dtype": object, "meta": np.empty((0,) * rank, types[0])}
-    found = da.reduction(parts, **steps, **kept, **about, split_every=width, concatenate=False)
+    result = da.reduction(parts, **steps, **form, **about, split_every=width, concatenate=False)
     if not types[1:]:
-        return (found,)
+        return (result,)
     shape = {0: pieces.length} if is_flat else {}
-    return tuple(_pick(found, at, tuple(range(rank)), shape, dtype) for at, dtype in enumerate(types))
+    return tuple(_pick(result, at, tuple(range(rank)), shape, dtype) for at, dtype in enumerate(types))
 
 
 def _blockwise(kernel: Any, x: Any, where: Any, dtype: np.dtype[Any]) -> Any:
@@ -462,20 +462,20 @@ def _blockwise(kernel: Any, x: Any, where: Any, dtype: np.dtype[Any]) -> Any:
     return da.blockwise(kernel, axes, *place, x, axes, *mask, **options)
 
 
-Sent = tuple[tuple[int, ...], tuple[float, ...], Part]
+Message = tuple[tuple[int, ...], tuple[float, ...], Part]
 """A part as it travels: with the number and the start (NaN if unknown) of its first chunk."""
 
 
 def _part(
     pieces: Pieces, unknown: dict[int, list[int]], number: Any, place: tuple[slice, ...], block: Any, where: Any = None
-) -> Sent:
+) -> Message:
     _require_equal(pieces.call.function, unknown, [block, where])
     start = tuple(each.start for each in place)
     with share():
         return number, start, pieces.part(as_operand(block), start, where)
 
 
-def _merge(pieces: Pieces, several: Any, axis: Any, keepdims: bool) -> Sent:
+def _merge(pieces: Pieces, several: Any, axis: Any, keepdims: bool) -> Message:
     numbers, starts, parts = zip(*flatten([several], container=list), strict=True)
     with share():
         return numbers[0], starts[0], pieces.merge(parts)
@@ -537,17 +537,17 @@ def _mask(function: str, where: Any) -> Any:
 
 def _unknown(function: str, arrays: Sequence[Any], rank: int) -> dict[int, list[int]]:
     """Return each axis of unknown length with the operands that share it; refuse operands that cannot be matched."""
-    found: dict[int, list[int]] = {}
-    known = {at: x for at, x in enumerate(arrays) if hasattr(x, "ndim")}
+    by_axis: dict[int, list[int]] = {}
+    operands = {at: x for at, x in enumerate(arrays) if hasattr(x, "ndim")}
     for axis in range(rank):
-        sharing = {at: x for at, x in known.items() if axis >= rank - x.ndim and x.shape[axis - rank] != 1}
+        sharing = {at: x for at, x in operands.items() if axis >= rank - x.ndim and x.shape[axis - rank] != 1}
         cut = [x for x in sharing.values() if isinstance(x, da.Array) and axis - rank + x.ndim in _unknown_axes(x)]
         if not cut:
             continue
         if len(cut) < len(sharing) or len({x.numblocks[axis - rank] for x in cut}) > 1:
             _require_known(function, cut[0], (axis - rank + cut[0].ndim,))
-        found[axis] = list(sharing)
-    return found
+        by_axis[axis] = list(sharing)
+    return by_axis
 
 
 def _compare(function: str, nan_policy: str, unknown: dict[int, list[int]], *blocks: Any) -> Any:
@@ -612,24 +612,24 @@ def run(
             reason = f"run: axis {other} is cut into {count} chunks, and a model takes whole entries"
             raise ArgumentError(reason, remedy=f"pass x.rechunk({{{other}: -1}}), or axis={other}")
     _require_known("run", array, set(range(array.ndim)) - {axis})
-    prepared = prepare(model, threads=_most())
-    content = as_it_travels(model, prepared)
-    found = batch_outputs(prepared, array, axis, array.chunks[axis], output)
+    session = prepare(model, threads=_most())
+    content = as_it_travels(model, session)
+    outputs = batch_outputs(session, array, axis, array.chunks[axis], output)
     # One node for all chunks: each process gets the model once.
     node = delayed(content, name=f"extremum-model-{tokenize(content)}", traverse=False)
     options = {"token": "extremum-run", "dtype": array.dtype, "meta": _META}
     several = da.blockwise(_run, (axis,), node, None, array, range(array.ndim), **options)
     results = []
-    for each in found:
+    for each in outputs:
         new = {at: length for at, length in enumerate(each.shape) if at != each.batch}
         results.append(_pick(several, each.number, (each.batch,), new, each.dtype))
     return tuple(results) if results[1:] else results[0]
 
 
-def as_it_travels(model: Any, prepared: PreparedModel) -> bytes | str:
+def as_it_travels(model: Any, session: PreparedModel) -> bytes | str:
     """Return a model as bytes, or the name of its file."""
     try:
-        return prepared.model.SerializeToString()
+        return session.model.SerializeToString()
     except ValueError:
         # The model is larger than protobuf writes into one message.
         if not isinstance(model, str | os.PathLike):
@@ -655,5 +655,5 @@ def _run(model: bytes | str, block: Any) -> tuple[Any, ...]:
         session = _session(model, _most())
     with share():
         # Text becomes objects, whichever library ran the model: text of fixed width would differ in type by chunk.
-        found = session.run([block])
-        return tuple(x.astype(object) if isinstance(x, np.ndarray) and x.dtype.kind in "SUT" else x for x in found)
+        outputs = session.run([block])
+        return tuple(x.astype(object) if isinstance(x, np.ndarray) and x.dtype.kind in "SUT" else x for x in outputs)

@@ -148,12 +148,12 @@ class FeatureLevel(_Enumeration, IntEnum):
         return self.name.removeprefix("FL_")
 
 
-def feature_level_of(given: object) -> FeatureLevel:
+def feature_level_of(level: object) -> FeatureLevel:
     """Return the feature level of a number such as 0x4100 or a text such as ``4_1``."""
     try:
-        return FeatureLevel[f"FL_{given}"] if isinstance(given, str) else FeatureLevel(given)  # type: ignore[arg-type]
+        return FeatureLevel[f"FL_{level}"] if isinstance(level, str) else FeatureLevel(level)  # type: ignore[arg-type]
     except (KeyError, ValueError):
-        text = hex(given) if isinstance(given, int) else repr(given)
+        text = hex(level) if isinstance(level, int) else repr(level)
         remedy = f"the levels are {', '.join(map(str, FeatureLevel))}; 4_1 is also 0x4100"
         raise ArgumentError(f"there is no feature level {text}", remedy=remedy) from None
 
@@ -172,18 +172,18 @@ def _read(kind: str, read: Callable[[Any], Any], where: str, value: object) -> A
     try:
         return read(value)
     except TypeError:
-        raise _broken(where, f"{_field(where)} is not {kind}", value) from None
+        raise _error(where, f"{_field(where)} is not {kind}", value) from None
 
 
 _integer = partial(_read, "an integer", operator.index)
 _integers = partial(_read, "a sequence of integers", lambda values: tuple(map(operator.index, values)))
 
 
-def _unsigned(where: str, given: Iterable[int]) -> tuple[int, ...]:
-    numbers: tuple[int, ...] = _integers(where, given)
+def _unsigned(where: str, values: Iterable[int]) -> tuple[int, ...]:
+    numbers: tuple[int, ...] = _integers(where, values)
     for number in numbers:
         if not 0 <= number <= LARGEST:
-            raise _broken(where, f"{_field(where)} are numbers from 0 to {LARGEST}, not {number}", numbers)
+            raise _error(where, f"{_field(where)} are numbers from 0 to {LARGEST}, not {number}", numbers)
     return numbers
 
 
@@ -197,7 +197,7 @@ def _field(where: str) -> str:
     return where.rpartition(".")[2]
 
 
-def _broken(where: str, reason: str, value: object, remedy: str | None = None) -> SpecError:
+def _error(where: str, reason: str, value: object, remedy: str | None = None) -> SpecError:
     return SpecError(reason, where=where, given=f"{_field(where)}={value!r}", remedy=remedy)
 
 
@@ -261,10 +261,10 @@ class TensorDesc:
         data_type = _member(TensorDataType, "TensorDesc.data_type", data_type)
         where, sizes = "TensorDesc.sizes", _unsigned("TensorDesc.sizes", sizes)
         if not 1 <= len(sizes) <= 8:
-            raise _broken(where, f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
+            raise _error(where, f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
         if 0 in sizes:
             reason = f"dimension {sizes.index(0)} has size 0, and DirectML has no tensors without elements"
-            raise _broken(where, reason, sizes, "leave the operator out: its result is empty too")
+            raise _error(where, reason, sizes, "leave the operator out: its result is empty too")
         if strides is not None:
             strides = _unsigned("TensorDesc.strides", strides)
             if len(strides) != len(sizes):
@@ -279,14 +279,14 @@ class TensorDesc:
         if not least <= total < 2**64:
             rule = f"{self} takes {least} bytes" if total < least else "a size is below 2**64"
             remedy = "leave it out for the smallest size that holds the tensor"
-            raise _broken(where, f"{rule}, not {total}", total, remedy)
+            raise _error(where, f"{rule}, not {total}", total, remedy)
         where = "TensorDesc.guaranteed_base_offset_alignment"
         alignment = _integer(where, guaranteed_base_offset_alignment)
         if alignment and (alignment < itemsize or alignment & (alignment - 1)):
             rule = f"an alignment is 0 or a power of two that is at least the size of an element, {itemsize}"
-            raise _broken(where, rule, alignment)
+            raise _error(where, rule, alignment)
         if alignment > LARGEST:
-            raise _broken(where, "an alignment is below 2**32", alignment)
+            raise _error(where, "an alignment is below 2**32", alignment)
         flags = _member(TensorFlags, "TensorDesc.flags", flags)
         vars(self).update(total_tensor_size_in_bytes=total, guaranteed_base_offset_alignment=alignment, flags=flags)
 
@@ -927,47 +927,47 @@ def steps(
         required = _required(feature_level, partial(accept, desc))
         return (Step(desc, (source,), tuple(each for each, _ in outputs), required),)
     structure = ElementWiseMaxOperatorDesc if operation.order is Order.MAX else ElementWiseMinOperatorDesc
-    sizes, _ = _padded(structure.operator, result, feature_level)
+    sizes, _ = _full_sizes(structure.operator, result, feature_level)
     packed = TensorDesc(_data_type(result), sizes)
     # A single input, also one that is reduced over no axis, is combined with itself. From the second step on, each step
     # combines the output with the next operand.
-    bound, left, found = source, _broadcast(first, sizes), list[Step]()
+    base, left, chain = source, _broadcast(first, sizes), list[Step]()
     for operand, tensor in inputs[1:] or inputs:
         desc = structure(left, _broadcast(tensor, sizes), packed)
-        found.append(Step(desc, (bound, operand), (name,), _required(feature_level, partial(accept, desc))))
-        bound, left = name, packed
-    return tuple(found)
+        chain.append(Step(desc, (base, operand), (name,), _required(feature_level, partial(accept, desc))))
+        base, left = name, packed
+    return tuple(chain)
 
 
 def _reduction(
     row: str, operation: ArgReduce | OneHot | Reduce | TopK, tensor: TensorType, feature_level: FeatureLevel
 ) -> OperatorDesc:
-    sizes, added = tensor.sizes or (), 0
+    sizes, shift = tensor.sizes or (), 0
     if isinstance(operation, Reduce | TopK):
-        sizes, added = _padded(row, tensor, feature_level)
+        sizes, shift = _full_sizes(row, tensor, feature_level)
     source = TensorDesc(_data_type(tensor), sizes)
     if isinstance(operation, TopK):
-        axis = operation.axis + added
+        axis = operation.axis + shift
         best = (*sizes[:axis], operation.k, *sizes[axis + 1 :])
         # No index is negative, so UINT64 has the same bits as INT64.
         value, index = TensorDesc(source.data_type, best), TensorDesc(TensorDataType.UINT64, best)
         return TopK1OperatorDesc(source, value, index, axis, operation.k, AxisDirection(operation.order is Order.MAX))
-    axes = tuple(axis + added for axis in operation.axes)
+    axes = tuple(axis + shift for axis in operation.axes)
     if isinstance(operation, OneHot):
         return ActivationHardmax1OperatorDesc(source, source, axes)
-    kept = [1 if axis in axes else size for axis, size in enumerate(sizes)]
+    dims = [1 if axis in axes else size for axis, size in enumerate(sizes)]
     if isinstance(operation, Reduce):
-        result = TensorDesc(source.data_type, kept)
+        result = TensorDesc(source.data_type, dims)
         return ReduceOperatorDesc(ReduceFunction[operation.order.name], source, result, axes)
     structure = ArgMaxOperatorDesc if operation.order is Order.MAX else ArgMinOperatorDesc
-    return structure(source, TensorDesc(TensorDataType.INT64, kept), axes, AxisDirection(operation.tie is Tie.LAST))
+    return structure(source, TensorDesc(TensorDataType.INT64, dims), axes, AxisDirection(operation.tie is Tie.LAST))
 
 
-def _padded(row: str, tensor: TensorType, feature_level: FeatureLevel) -> tuple[tuple[int, ...], int]:
+def _full_sizes(row: str, tensor: TensorType, feature_level: FeatureLevel) -> tuple[tuple[int, ...], int]:
     """Return the sizes, padded with 1 in front to the operator's lowest rank, and the number of these 1s."""
     sizes = tensor.sizes or ()
-    added = max(spec.find(spec.DIRECTML, row, feature_level).ranks[0] - len(sizes), 0)
-    return (1,) * added + sizes, added
+    count = max(spec.find(spec.DIRECTML, row, feature_level).ranks[0] - len(sizes), 0)
+    return (1,) * count + sizes, count
 
 
 def _broadcast(operand: TensorType, sizes: tuple[int, ...]) -> TensorDesc:
@@ -1072,36 +1072,36 @@ def lower(
 
     feature_level = feature_level_of(feature_level)
     whole = Model(model).whole
-    sized = skeleton(whole)
-    name_dimensions(sized.graph)
-    _set_sizes(sized.graph, sizes or {})
-    lowered, refusals = list[LoweredNode](), list[ExtremumError]()
-    for site in sites(sized, inlined=True):
+    copy = skeleton(whole)
+    name_dimensions(copy.graph)
+    _set_sizes(copy.graph, sizes or {})
+    nodes, refusals = list[LoweredNode](), list[ExtremumError]()
+    for site in sites(copy, inlined=True):
         try:
             if site.schema is None:
                 continue
             outputs = list(zip(site.node.output, site.outputs(), strict=True))
             inputs = list(zip(site.names, site.operands, strict=False))
-            found = steps(site.schema, site.accepted, inputs, outputs, feature_level)
-            lowered.append(LoweredNode(site.place, str(site.schema), found))
+            chain = steps(site.schema, site.accepted, inputs, outputs, feature_level)
+            nodes.append(LoweredNode(site.place, str(site.schema), chain))
         except ExtremumError as error:
             refusals.append(type(error)(error.reason, where=site.place, given=error.given, remedy=error.remedy))
-    read = {name for node in lowered for step in node.steps for name in step.inputs}
+    names = {name for node in nodes for step in node.steps for name in step.inputs}
     tensors = {tensor.name: tensor for tensor in whole.graph.initializer}
     for node in whole.graph.node:
         if node.op_type == "Constant" and node.output:
             tensors.update((node.output[0], each.t) for each in node.attribute if each.name == "value")
-    constants = {name: array(tensor) for name, tensor in tensors.items() if name in read}
-    return LoweredModel(feature_level, tuple(lowered), tuple(refusals), constants)
+    constants = {name: array(tensor) for name, tensor in tensors.items() if name in names}
+    return LoweredModel(feature_level, tuple(nodes), tuple(refusals), constants)
 
 
 def _set_sizes(graph: onnx.GraphProto, sizes: Mapping[str, int]) -> None:
     values = (*graph.input, *graph.output, *graph.value_info)
     dimensions = [each for value in values for each in value.type.tensor_type.shape.dim if each.dim_param]
-    known = dict.fromkeys(dimension.dim_param for dimension in dimensions)
+    symbols = dict.fromkeys(dimension.dim_param for dimension in dimensions)
     for name, size in sizes.items():
-        if name not in known:
-            remedy = f"its symbolic dimensions are: {', '.join(known) or 'none'}"
+        if name not in symbols:
+            remedy = f"its symbolic dimensions are: {', '.join(symbols) or 'none'}"
             raise ArgumentError(f"the model has no dimension {name!r}", remedy=remedy)
         if not (isinstance(size, Integral) and 0 <= size <= LARGEST):
             raise ArgumentError(f"the size of dimension {name!r} is not a number from 0 to {LARGEST}")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import as_element, as_result, class_name, first_lost, refuse_own_rules, takes
+from extremum.arrays import as_element, as_result, class_name, misfit_of, refuse_own_rules, takes
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Operand, as_operand, common_library, frontend
 from extremum.reductions import as_mask, nan, require_policy, write_out
@@ -50,11 +50,11 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
             fault = f"where has shape {where.shape}, which does not broadcast with the shape {shape} of the operands"
             arrays[0] = np.broadcast_to(arrays[0], broadcast_shape(function, [shape, where.shape], fault))
         target = None if nan_policy == "raise" or where is not None else out
-        result = _computed(function, arrays, dtype, target, nan_policy == "omit")
+        result = _extremum(function, arrays, dtype, target, nan_policy == "omit")
         if nan_policy == "raise":
-            found = nan(np.asarray(result)) if where is None else nan(np.asarray(result)) & where
-            if found.any():
-                first = tuple(map(int, np.argwhere(found)[0]))
+            nans = nan(np.asarray(result)) if where is None else nan(np.asarray(result)) & where
+            if nans.any():
+                first = tuple(map(int, np.argwhere(nans)[0]))
                 reason = f"NaN at {first} of the result" if first else "an operand is NaN"
                 remedy = "use nan_policy='omit' or 'propagate', or mend the data"
                 raise ArgumentError(reason, given="nan_policy='raise'", remedy=remedy)
@@ -114,13 +114,13 @@ def _require_same_times(operands: list[Operand], dtype: np.dtype[Any], out: Any)
         raise ArgumentError(reason, remedy="convert them to one time zone first")
     for each in operands:
         each.require_no_zone(out)
-        if (lost := first_lost(each.array, dtype)) is not None:
-            reason = f"the time {lost} does not fit {dtype}, the common type of the operands"
+        if (misfit := misfit_of(each.array, dtype)) is not None:
+            reason = f"the time {misfit} does not fit {dtype}, the common type of the operands"
             given = " and ".join(dict.fromkeys(str(each.array.dtype) for each in operands))
             raise ArgumentError(reason, given=given, remedy="convert the operands to a coarser unit first")
 
 
-def _computed(
+def _extremum(
     function: str, arrays: list[NDArray[Any]], dtype: np.dtype[Any], out: NDArray[Any] | None, omit: bool
 ) -> Any:
     largest, times = function == "maximum", dtype.kind in "mM"
@@ -129,7 +129,7 @@ def _computed(
     if len(arrays) >= _MOST:
         # Conversion keeps the order of elements, so compare arrays of one type before converting them.
         arrays = [
-            np.asarray(_computed(function, [each for each in arrays if each.dtype == own], own, None, omit))
+            np.asarray(_extremum(function, [each for each in arrays if each.dtype == own], own, None, omit))
             for own in dict.fromkeys(each.dtype for each in arrays)
         ]
     shape = broadcast_shape(function, [each.shape for each in arrays])
@@ -139,16 +139,16 @@ def _computed(
     uses: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate", "no_subtype", "no_broadcast"]]
     pieces = np.nditer([*arrays, out], flags, uses, [dtype] * (len(arrays) + 1), casting="unsafe", buffersize=_PIECE)
     # NaT is the smallest integer. Subtracting 1 makes NaT the largest and keeps the order of the others.
-    turned = int(largest != omit)
+    shift = int(largest != omit)
     with pieces:
         result = pieces.operands[-1]
         pieces.reset()
         for *parts, piece in pieces if result.size else ():
             if times:
-                parts, piece = [part.view(np.int64) - turned for part in parts], piece.view(np.int64)
+                parts, piece = [part.view(np.int64) - shift for part in parts], piece.view(np.int64)
             _native.extremum(function, tuple(parts), largest=largest, omit=omit and not times, out=piece)
             if times:
-                piece += turned
+                piece += shift
     return as_result(result) if out is None else out
 
 

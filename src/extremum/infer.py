@@ -26,7 +26,7 @@ def outputs(schema: OperatorVersion, values: Attributes, types: Sequence[TensorT
         case Family.LARGEST | Family.SMALLEST:
             return (TensorType(types[0].element, _reduced(schema, values, types[0].shape)),)
         case Family.TOP:
-            shape = _selected(schema, values, types[0].shape)
+            shape = _selection(schema, values, types[0].shape)
             return TensorType(types[0].element, shape), TensorType(index, shape)
         case Family.HARDMAX:
             if types[0].shape is not None:
@@ -52,7 +52,7 @@ def _reduced(schema: OperatorVersion, values: Attributes, shape: Shape | None) -
     return tuple(size for axis, size in enumerate(shape) if axis not in axes)
 
 
-def _selected(schema: OperatorVersion, values: Attributes, shape: Shape | None) -> Shape | None:
+def _selection(schema: OperatorVersion, values: Attributes, shape: Shape | None) -> Shape | None:
     if shape is None:
         return None
     (axis,) = validate.axes(schema, values, len(shape))
@@ -63,21 +63,21 @@ def _selected(schema: OperatorVersion, values: Attributes, shape: Shape | None) 
     return (*shape[:axis], k, *shape[axis + 1 :])
 
 
-def _joint(schema: OperatorVersion, shapes: Sequence[Shape | None]) -> Shape | None:
-    known = [shape for shape in shapes if shape is not None]
+def _joint(schema: OperatorVersion, operands: Sequence[Shape | None]) -> Shape | None:
+    shapes = [shape for shape in operands if shape is not None]
     if not schema.broadcasts:
-        return functools.reduce(functools.partial(_same, schema), known) if known else None
-    rank = max(map(len, known), default=0)
-    padded = [(1,) * (rank - len(shape)) + shape for shape in known]
-    joint = tuple(_broadcast(schema, sizes) for sizes in zip(*padded, strict=True))
-    return joint if len(known) == len(shapes) else None
+        return functools.reduce(functools.partial(_same, schema), shapes) if shapes else None
+    rank = max(map(len, shapes), default=0)
+    rows = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    joint = tuple(_broadcast(schema, sizes) for sizes in zip(*rows, strict=True))
+    return joint if len(shapes) == len(operands) else None
 
 
 def _same(schema: OperatorVersion, first: Shape, second: Shape) -> Shape:
     if differ(first, second):
-        broadcasting = next((each for each in OPERATORS[schema.domain, schema.name] if each.broadcasts), None)
+        version = next((each for each in OPERATORS[schema.domain, schema.name] if each.broadcasts), None)
         reason = f"{schema} takes inputs of one shape, not {shape_text(first)} and {shape_text(second)}"
-        remedy = f"use {broadcasting.requirement} or later, which broadcasts" if broadcasting else None
+        remedy = f"use {version.requirement} or later, which broadcasts" if version else None
         raise SpecError(reason, remedy=remedy)
     # A size is more precise than a name, and a name more precise than None.
     pairs = zip(first, second, strict=True)
@@ -86,11 +86,11 @@ def _same(schema: OperatorVersion, first: Shape, second: Shape) -> Shape:
 
 def _broadcast(schema: OperatorVersion, sizes: Sequence[Dimension]) -> Dimension:
     wide = [size for size in dict.fromkeys(sizes) if size != 1]
-    fixed = [size for size in wide if isinstance(size, int)]
-    if len(fixed) > 1:
-        reason = f"{schema} cannot broadcast sizes {fixed[0]} and {fixed[1]} against each other"
+    numbers = [size for size in wide if isinstance(size, int)]
+    if len(numbers) > 1:
+        reason = f"{schema} cannot broadcast sizes {numbers[0]} and {numbers[1]} against each other"
         raise SpecError(reason, remedy="sizes of one dimension have to be equal, or 1")
-    if fixed:
-        return fixed[0]
+    if numbers:
+        return numbers[0]
     # A single symbol stays. If two symbols differ, either of them may turn out to be 1.
     return wide[0] if len(wide) == 1 else None if wide else 1

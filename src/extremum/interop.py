@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.arrays import as_array, as_result, first_lost, is_numpy_masked, not_there, refuse_device
+from extremum.arrays import as_array, as_result, is_numpy_masked, misfit_of, not_there, refuse_device
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, first_line
 from extremum.loading import load_module
 
@@ -144,9 +144,9 @@ def common_library(operands: Sequence[Operand]) -> Operand:
     if len(libraries) > 1:
         reason = f"arrays of {' and of '.join(sorted(libraries))} in one call"
         raise ArgumentTypeError(reason, remedy="convert them to arrays of one library first")
-    labelled = [each.labels for each in operands if each.labels]
-    for labels in labelled[1:]:
-        if len(labels) != len(labelled[0]) or not all(a.equals(b) for a, b in zip(labels, labelled[0], strict=True)):
+    labels = [each.labels for each in operands if each.labels]
+    for own in labels[1:]:
+        if len(own) != len(labels[0]) or not all(a.equals(b) for a, b in zip(own, labels[0], strict=True)):
             reason = "the operands differ in their labels, and elements are compared by place"
             raise ArgumentError(reason, remedy="align them first, as x.align(y) does, or pass x.to_numpy()")
     return next((each for each in operands if each.labels), next(iter(libraries.values()), operands[0]))
@@ -309,8 +309,8 @@ def _table_operand(table: Table) -> Operand:
     array = np.empty(table.shape, dtype, order="F")
     valid = np.ones(table.shape, np.bool_, order="F")
     for at, each in enumerate(columns):
-        if (lost := first_lost(each.array, dtype)) is not None:
-            reason = f"column {table.names[at]!r} holds {lost}, and {dtype}, the common type of the columns, does not"
+        if (misfit := misfit_of(each.array, dtype)) is not None:
+            reason = f"column {table.names[at]!r} holds {misfit}, and {dtype}, the common type of the columns, does not"
             raise ElementTypeError(reason, given=given, remedy=remedy)
         array[:, at] = each.array
         if each.valid is not None:
@@ -365,7 +365,7 @@ def _pandas_operand(x: Any) -> Operand | None:
         elements = x.to_numpy(dtype=own, na_value=np.zeros((), own)[()])
 
     def wrap(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
-        values = _pandas_zoned(result, zone)
+        values = _pandas_in_zone(result, zone)
         if not axes or not isinstance(x, pandas.Series | pandas.Index):
             return values
         if isinstance(x, pandas.Index):
@@ -389,13 +389,13 @@ def _pandas_table(x: Any) -> Table:
         # All columns are in one zone: other tables are refused.
         zone = _zone(x.dtypes.iloc[0]) if result.dtype.kind == "M" else None
         if len(axes) < 2:
-            values = _pandas_zoned(result, zone)
+            values = _pandas_in_zone(result, zone)
             return pandas.Series(values, index=x.axes[axes[0]]) if axes and axes[0] >= 0 else values
         labels = (own if axis == at else None for at, (axis, own) in enumerate(zip(axes, x.axes, strict=True)))
-        made = pandas.DataFrame(result, *labels)
-        for at in range(0 if zone is None else len(made.columns)):
-            made.isetitem(at, _pandas_zoned(result[:, at], zone))
-        return made
+        table = pandas.DataFrame(result, *labels)
+        for at in range(0 if zone is None else len(table.columns)):
+            table.isetitem(at, _pandas_in_zone(result[:, at], zone))
+        return table
 
     columns, dtypes = tuple(x.iloc[:, at] for at in range(x.shape[1])), set(x.dtypes)
     by_column = len(dtypes) > 1 or not all(isinstance(dtype, np.dtype) for dtype in dtypes)
@@ -407,7 +407,7 @@ def _zone(dtype: Any) -> Any:
     return getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None)
 
 
-def _pandas_zoned(result: NDArray[Any], zone: Any) -> Any:
+def _pandas_in_zone(result: NDArray[Any], zone: Any) -> Any:
     if zone is None or result.dtype.kind != "M":
         return as_result(result)
     instants = pandas.DatetimeIndex(result.reshape(-1), tz="UTC").tz_convert(zone)
@@ -460,9 +460,9 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
     """Return the way back: instants get their time zone, and a single instant becomes Python's datetime."""
 
     def as_column(result: NDArray[Any]) -> Any:
-        made = polars.Series(name, result)
-        zoned = zone is not None and isinstance(made.dtype, polars.Datetime)
-        return made.dt.replace_time_zone("UTC").dt.convert_time_zone(zone) if zoned else made
+        series = polars.Series(name, result)
+        has_zone = zone is not None and isinstance(series.dtype, polars.Datetime)
+        return series.dt.replace_time_zone("UTC").dt.convert_time_zone(zone) if has_zone else series
 
     def as_instant(result: NDArray[Any]) -> Any:
         if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
@@ -532,12 +532,12 @@ def _pyarrow_back(frame: _Maker, names: Sequence[str], own: Any) -> Wrap:
     zone = _zone(own)
 
     def as_column(result: NDArray[Any]) -> Any:
-        made = pyarrow.array(result)
-        if not pyarrow.types.is_timestamp(made.type):
-            return made
+        array = pyarrow.array(result)
+        if not pyarrow.types.is_timestamp(array.type):
+            return array
         if pyarrow.types.is_date64(own):
-            return made.cast(own)
-        return pyarrow.array(result, type=pyarrow.timestamp(made.type.unit, zone))
+            return array.cast(own)
+        return pyarrow.array(result, type=pyarrow.timestamp(array.type.unit, zone))
 
     return _column_wrap(names, zone, as_column, lambda result: as_column(result.reshape(1))[0], frame)
 

@@ -103,12 +103,12 @@ class _NpySource(Source):
         block = np.asarray(array[dots])
         if hasattr(os, "posix_fadvise") and block.size:
             # The system begins to read each run of bytes. Skip runs shorter than a page: nearly every page holds some.
-            ordered = block.transpose(self.order)
-            depth = next(at for at in range(block.ndim + 1) if ordered[(0,) * at].flags.c_contiguous)
-            if (size := ordered[(0,) * depth].nbytes) >= mmap.PAGESIZE:
+            view = block.transpose(self.order)
+            depth = next(at for at in range(block.ndim + 1) if view[(0,) * at].flags.c_contiguous)
+            if (size := view[(0,) * depth].nbytes) >= mmap.PAGESIZE:
                 with open_file(Path(self.path)) as file:
-                    for index in np.ndindex(ordered.shape[:depth]):
-                        start = array.offset + ordered[index].ctypes.data - array.ctypes.data
+                    for index in np.ndindex(view.shape[:depth]):
+                        start = array.offset + view[index].ctypes.data - array.ctypes.data
                         os.posix_fadvise(file.fileno(), start, size, os.POSIX_FADV_WILLNEED)
         return block
 
@@ -200,17 +200,17 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, 
     shape, fortran, dtype = _HEADERS[version](file)
     if dtype.hasobject:
         raise ValueError("it holds Python objects")
-    promised, held = math.prod(shape) * dtype.itemsize, size - file.tell()
-    if min((dtype.itemsize, *shape)) < 0 or promised > held:
-        raise ValueError(f"its header declares {dtype}{list(shape)}, {promised:,} bytes, but the file holds {held:,}")
+    total, rest = math.prod(shape) * dtype.itemsize, size - file.tell()
+    if min((dtype.itemsize, *shape)) < 0 or total > rest:
+        raise ValueError(f"its header declares {dtype}{list(shape)}, {total:,} bytes, but the file holds {rest:,}")
     return shape, fortran, dtype
 
 
-def _choose(path: Path, noun: str, variable: str | None, names: list[str], known: Collection[Any]) -> str:
+def _choose(path: Path, noun: str, variable: str | None, names: list[str], choices: Collection[Any]) -> str:
     """Return the named variable of a file, or its only variable."""
     if variable is None and len(names) == 1:
         return names[0]
-    if variable is None or variable not in known:
+    if variable is None or variable not in choices:
         reason = f"it has {len(names)} {noun}s" if variable is None else f"it has no {noun} {variable!r}"
         raise ArgumentError(f"'{path}': {reason}", remedy=f"name one with --variable: {', '.join(names)}")
     return variable
@@ -231,8 +231,8 @@ class Labels:
 
         A coordinate stays if it has the length of the result; if the length is None, it does not stay.
         """
-        known = source.dims or tuple(f"dim_{axis}" for axis in range(len(source.shape)))
-        dims = tuple(f"dim_{at}" if axis is None else str(known[axis]) for at, axis in enumerate(axes))
+        names = source.dims or tuple(f"dim_{axis}" for axis in range(len(source.shape)))
+        dims = tuple(f"dim_{at}" if axis is None else str(names[axis]) for at, axis in enumerate(axes))
         sizes = dict(zip(dims, shape, strict=True))
         coords = {
             each: coord
@@ -455,7 +455,7 @@ class Job:
         return {name: value for name, value in vars(self).items() if name not in ("labels", "pieces")}
 
 
-class _Reduced(Job):
+class _Reduction(Job):
     """argmax, argmin, max, min, minmax and top_k."""
 
     # Additional bytes for each element of the source while a piece is computed.
@@ -500,11 +500,11 @@ class _Reduced(Job):
         return self._call.merge(parts)
 
     def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
-        found = self._call.finish([part], self._call.along([each.start for each in piece.place], 0))
-        yield self._call.along(piece.place, slice(0, self._call.length)), tuple(map(np.asarray, found))
+        results = self._call.finish([part], self._call.along([each.start for each in piece.place], 0))
+        yield self._call.along(piece.place, slice(0, self._call.length)), tuple(map(np.asarray, results))
 
 
-class _Hardmax(_Reduced):
+class _Hardmax(_Reduction):
     """hardmax: first the indices of each place, then the ones, without reading anything again."""
 
     def __init__(self, source: Source, call: Pieces, memory: int) -> None:
@@ -562,15 +562,15 @@ class _Session:
     """A model, prepared here and once in each process that receives it, where it uses one thread."""
 
     def __init__(self, model: Any, threads: int | None = None) -> None:
-        self._model, self.prepared = model, backend.prepare(model, threads=threads)
+        self._source, self.model = model, backend.prepare(model, threads=threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
         from extremum.dask import as_it_travels
 
-        return _Session, (as_it_travels(self._model, self.prepared), 1)
+        return _Session, (as_it_travels(self._source, self.model), 1)
 
 
-class _Modelled(Job):
+class _ModelRun(Job):
     """One output of a model that takes the entries of an array along an axis, in batches."""
 
     def __init__(self, model: str, source: Source, axis: Any, output: str | None, memory: int) -> None:
@@ -581,17 +581,17 @@ class _Modelled(Job):
             raise ArgumentError(f"axis {axis} is out of range for an array with {rank} dimensions")
         self.sources, self._session = (source,), _Session(model)
         axis = self._axis = axis % rank
-        declared = declared_inputs(self._session.prepared.loaded.proto)[0].shape
+        declared = declared_inputs(self._session.model.loaded.proto)[0].shape
         own = declared[axis] if declared is not None and len(declared) == rank else None
         self._batch = own if isinstance(own, int) else None
         count = source.shape[axis]
         batch = self._batch or max(count, 1)
         batches = [min(batch, count - at) for at in range(0, count, batch)]
-        found = backend.batch_outputs(self._session.prepared, source, axis, batches, output)
-        if len(found) != 1:
-            names = ", ".join(each.name for each in found)
-            raise ModelError(f"the model has {len(found)} outputs", remedy=f"name one with --output-name: {names}")
-        self._output = result = found[0]
+        outputs = backend.batch_outputs(self._session.model, source, axis, batches, output)
+        if len(outputs) != 1:
+            names = ", ".join(each.name for each in outputs)
+            raise ModelError(f"the model has {len(outputs)} outputs", remedy=f"name one with --output-name: {names}")
+        self._output = result = outputs[0]
         self.dtypes = (result.dtype,)
         if result.dtype.hasobject:
             reason = f"output {result.name!r} is text, and a large file needs elements of a known size"
@@ -615,7 +615,7 @@ class _Modelled(Job):
         count = block.shape[self._axis]
         step = self._batch or max(count, 1)
         cuts = [block[(slice(None),) * self._axis + (slice(at, at + step),)] for at in range(0, count, step)]
-        results = [np.asarray(self._session.prepared.run([cut])[self._output.number]) for cut in cuts]
+        results = [np.asarray(self._session.model.run([cut])[self._output.number]) for cut in cuts]
         return np.concatenate(results, self._output.batch) if results[1:] else results[0]
 
 
@@ -633,18 +633,18 @@ def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = 
         if options.get("k") is None:
             raise ArgumentError("top_k selects a number of elements", remedy="give one --k")
         selection = Selection.of(sources[0], options["k"], axis, options.get("mode", "largest"), True, nan_policy)
-        return _Reduced(sources[0], TopK.of(selection, sources[0].shape, sources[0].dtype), memory)
+        return _Reduction(sources[0], TopK.of(selection, sources[0].shape, sources[0].dtype), memory)
     if operation not in ENDS:
         if not Path(operation).suffix and not Path(operation).exists():
             remedy = "use argmax, argmin, max, min, minmax, hardmax, maximum, minimum, top_k or the file of a model"
             raise ArgumentError(f"there is no operation {operation!r}", remedy=remedy)
-        return _Modelled(operation, sources[0], 0 if axis is None else axis, options["output_name"], memory)
+        return _ModelRun(operation, sources[0], 0 if axis is None else axis, options["output_name"], memory)
     is_hardmax, values, largest = operation == "hardmax", operation in ("max", "min", "minmax"), ENDS[operation]
     keepdims, default = options.get("keepdims", False) or is_hardmax, -1 if is_hardmax else options.get("default")
     call = Reduction(operation, largest, axis, keepdims, options.get("last", False), nan_policy)
     index = np.dtype(options.get("dtype", np.int64)) if not values or options.get("index") else None
     pieces = Pieces.plan(call, sources[0].shape, sources[0].dtype, values=values, index=index, default=default)
-    return (_Hardmax if is_hardmax else _Reduced)(sources[0], pieces, memory)
+    return (_Hardmax if is_hardmax else _Reduction)(sources[0], pieces, memory)
 
 
 def steps(job: Job) -> Iterator[Step]:
@@ -657,8 +657,8 @@ def steps(job: Job) -> Iterator[Step]:
             piece, read, task = following
             blocks = task.result()
             following = next(tasks, None)
-            found = job.part(read, blocks)
-            part = found if read is piece.reads[0] else job.merge([part, found])
+            next_part = job.part(read, blocks)
+            part = next_part if read is piece.reads[0] else job.merge([part, next_part])
             yield Step(sum(each.nbytes for each in blocks))
             if read is piece.reads[-1]:
                 yield from (Step(0, *each) for each in job.results(piece, part))
@@ -674,10 +674,10 @@ async def _identity(address: str) -> dict[str, Any]:
     try:
         options = Security().get_connection_args("client")
         async with rpc(address, timeout=_PATIENCE, connection_args=options) as scheduler:
-            found: dict[str, Any] = await asyncio.wait_for(scheduler.identity(), _PATIENCE + 1)
-        if found["type"] != "Scheduler":
-            raise ValueError(f"a {found['type']} does")
-        return found
+            identity: dict[str, Any] = await asyncio.wait_for(scheduler.identity(), _PATIENCE + 1)
+        if identity["type"] != "Scheduler":
+            raise ValueError(f"a {identity['type']} does")
+        return identity
     except Exception as error:
         # A server of another kind may answer anything.
         given = first_line(error) or f"no answer within {_PATIENCE + 1} seconds"
@@ -722,9 +722,9 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
             raise ExecutionError("a worker could not read or send what it was asked for", given=str(error)) from None
 
 
-def _do(job: Job, step: str, *given: Any) -> Any:
+def _do(job: Job, step: str, *arguments: Any) -> Any:
     """Do a step of a job with a task's share of the processors."""
     from extremum.dask import share
 
     with share():
-        return getattr(job, step)(*given)
+        return getattr(job, step)(*arguments)

@@ -25,6 +25,6 @@ def load_module(name: str) -> Any:
         return import_module(name)
 
 
-def loaded(module: str, name: str) -> Any:
+def attribute(module: str, name: str) -> Any:
     """Return an attribute of a module; None if the module is not loaded, or not loaded that far."""
     return getattr(sys.modules.get(module), name, None)

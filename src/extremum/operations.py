@@ -97,7 +97,7 @@ class Reduce:
         if not self.identity:
             require_elements(x, self.axes)
         # The keywords are written out: a dict of keywords would double the time of a small call.
-        _, ((selected, _),) = _native.reduce(
+        _, ((values, _),) = _native.reduce(
             # NumPy returns a scalar for many 0-d views.
             np.asarray(x),
             self.axes,
@@ -112,8 +112,8 @@ class Reduce:
             index=None,
         )
         if out is None:
-            return np.asarray(selected)
-        out[...] = selected
+            return np.asarray(values)
+        out[...] = values
         return out
 
 
@@ -140,8 +140,8 @@ class TopK:
         )
         if out is None:
             return best
-        for given, array in zip(out, best, strict=True):
-            given[...] = array
+        for target, array in zip(out, best, strict=True):
+            target[...] = array
         return out
 
 
@@ -149,6 +149,6 @@ Operation = ArgReduce | OneHot | Extremum | Reduce | TopK
 """Any of the core operations."""
 
 
-def results(returned: NDArray[Any] | tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+def results(answer: NDArray[Any] | tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
     """Return what an operation returns as a tuple, even if it is one array."""
-    return returned if isinstance(returned, tuple) else (returned,)
+    return answer if isinstance(answer, tuple) else (answer,)

@@ -125,10 +125,10 @@ class Pieces:
             options = {"keepdims": True, "nan_policy": "omit", "where": mask, "default": np.nan}
             ends = ("max" if largest else "min" for largest in call.largest)
             return tuple((np.asarray(getattr(_native, end)(array, self.axes, **options)), None) for end in ends)
-        found = call.search(Operand(array), True, self.part_index if self.has_indices else None)[1]
+        results = call.search(Operand(array), True, self.part_index if self.has_indices else None)[1]
         if not self.has_indices:
-            return found
-        return tuple((values, self._in_the_whole(indices, array.shape, offset)) for values, indices in found)
+            return results
+        return tuple((values, self._in_the_whole(indices, array.shape, offset)) for values, indices in results)
 
     def merge(self, parts: Sequence[Part]) -> Part:
         """Merge parts, in any order, into the part of all their pieces."""
@@ -139,18 +139,18 @@ class Pieces:
     def finish(self, parts: Sequence[Part], origin: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the results from parts of whole slices; `origin` is the place of the first slice in the whole."""
         call = replace(self.call, origin=origin)
-        gone = () if call.keepdims else self.axes
+        axes = () if call.keepdims else self.axes
         ends = []
         for values, indices in self.merge(parts):
             if self.nan_is_empty:
                 indices = np.where(nan(values), -1, 0)
             # Copy for the caller: other code may use the memory of a part too.
-            indices = None if indices is None else indices.squeeze(gone).astype(_INT64)
-            values = values.squeeze(gone)
+            indices = None if indices is None else indices.squeeze(axes).astype(_INT64)
+            values = values.squeeze(axes)
             ends.append(ValuesIndices(values.copy() if self.values else values, indices))
         empty = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
-        found = call.finish(self._whole_of(parts[0]), empty, tuple(ends), self.values, self.index, self.default)
-        return tuple(as_result(each) for each in values_then_indices(found))
+        results = call.finish(self._whole_of(parts[0]), empty, tuple(ends), self.values, self.index, self.default)
+        return tuple(as_result(each) for each in values_then_indices(results))
 
     def _whole_of(self, part: Part) -> NDArray[Any]:
         """Return an array in the shape of the whole; unknown lengths (NaN) come from a part."""
@@ -185,12 +185,12 @@ class Pieces:
         blocks = []
         for start in range(0, max(values[0].size, 1), step):
             block = slice(start, start + step)
-            stacked = None if indices is None else np.stack([each[block] for each in indices])
-            blocks.append(self._best(largest, np.stack([each[block] for each in values]), stacked))
+            stack = None if indices is None else np.stack([each[block] for each in indices])
+            blocks.append(self._best(largest, np.stack([each[block] for each in values]), stack))
         # A single block is not copied.
         join = np.concatenate if blocks[1:] else operator.itemgetter(0)
-        best, found = (None if each[0] is None else join(each).reshape(shape) for each in zip(*blocks, strict=True))
-        return best, found
+        best, index = (None if each[0] is None else join(each).reshape(shape) for each in zip(*blocks, strict=True))
+        return best, index
 
     def _best(self, largest: bool, values: NDArray[Any], indices: NDArray[Any] | None) -> tuple[Any, Any]:
         """Return the best element of each column, and its index where there are indices."""
@@ -214,8 +214,8 @@ class Pieces:
             assert place is not None
         # If a slice is empty in all parts, take the first part: its index is -1 too.
         columns = np.arange(values.shape[1]) + np.maximum(place[0], 0) * np.int64(values.shape[1])
-        chosen = best.values[0] if in_order and there is None else values.reshape(-1)[columns]
-        return chosen, indices.reshape(-1)[columns]
+        elements = best.values[0] if in_order and there is None else values.reshape(-1)[columns]
+        return elements, indices.reshape(-1)[columns]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,8 +265,8 @@ class TopK(Pieces):
         """Return the k best from parts of whole slices."""
         ((values, indices),) = part = self.merge(parts)
         assert indices is not None
-        kept = tuple(at for axis, at in zip(self.result_axes, origin, strict=True) if axis not in (None, *self.axes))
-        return tuple(self.selection.finish(self._whole_of(part), ValuesIndices(values, indices), kept))
+        place = tuple(at for axis, at in zip(self.result_axes, origin, strict=True) if axis not in (None, *self.axes))
+        return tuple(self.selection.finish(self._whole_of(part), ValuesIndices(values, indices), place))
 
 
 def places(shape: Sequence[int], sizes: Sequence[int]) -> Iterator[Place]:

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 # No message has 1000 characters, unless a name in it was made long on purpose.
 def printable(text: str, longest: int = 1000) -> str:
     r"""Return a text on one line: escaped as ``repr`` does it, cut in the middle if it is too long."""
-    cut = _cut(text, longest)
-    escaped = "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in cut)
+    excerpt = _cut(text, longest)
+    line = "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in excerpt)
     # GitHub and Azure take commands from "##[" and "##vso[" anywhere in a line, GitHub also from "::" at its beginning.
-    escaped = escaped.replace("##", "#\\x23")
-    if escaped.lstrip().startswith("::"):
-        escaped = escaped.replace("::", ":\\x3a", 1)
-    return _cut(escaped, longest)
+    line = line.replace("##", "#\\x23")
+    if line.lstrip().startswith("::"):
+        line = line.replace("::", ":\\x3a", 1)
+    return _cut(line, longest)
 
 
 def json_text(document: object) -> str:
@@ -33,8 +33,8 @@ def json_text(document: object) -> str:
 def _cut(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
-    kept = longest - 3
-    return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
+    length = longest - 3
+    return f"{text[: length - length // 2]}...{text[len(text) - length // 2 :]}"
 
 
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, figures: bool = False) -> str:

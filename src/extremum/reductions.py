@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import FILL, as_element, as_output, first_lost, takes
+from extremum.arrays import FILL, as_element, as_output, misfit_of, takes
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.indices import axis_error, integers, unravel
 from extremum.interop import Operand, as_operand, frontend
@@ -91,18 +91,18 @@ class Reduction:
             values=values or beside,
             index=index,
         )
-        found: list[ValuesIndices[Any, Any]] = []
+        results: list[ValuesIndices[Any, Any]] = []
         for part in parts:
             best, places = (None if each is None else np.asarray(each) for each in part)
             best = best.view(array.dtype.newbyteorder("=")) if times and best is not None else best
-            found.append(ValuesIndices(best, places))
+            results.append(ValuesIndices(best, places))
         if beside:
-            low, high = found[0], found[-1]
+            low, high = results[0], results[-1]
             missing = np.isnat(low.values)
             indices = None if high.indices is None else np.where(missing, low.indices, high.indices)
-            found[-1] = ValuesIndices(np.where(missing, low.values, high.values), indices)
-            found = found[-len(self.largest) :]
-        return empty if may_be_empty else None, tuple(found)
+            results[-1] = ValuesIndices(np.where(missing, low.values, high.values), indices)
+            results = results[-len(self.largest) :]
+        return empty if may_be_empty else None, tuple(results)
 
     def finish(
         self, array: NDArray[Any], empty: int | None, ends: Ends, values: bool, index: Index, default: Any
@@ -115,11 +115,11 @@ class Reduction:
             remedy = "reduce axes that are not empty, or pass a default"
             raise ArgumentError(reason, given=_summary(array), remedy=remedy)
         if self.nan_policy == "raise":
-            found = nan(ends[0].values)
+            nans = nan(ends[0].values)
             if empty is not None:
                 # The value of an empty slice means nothing.
-                found &= ends[0].indices != -1
-            self.refuse_nan(array, found)
+                nans &= ends[0].indices != -1
+            self.refuse_nan(array, nans)
         if empty and defaults is None:
             why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
             reason = f"{self.function}: {self._first_slice(ends[0].indices == -1)} has no element to choose from: {why}"
@@ -171,15 +171,15 @@ class Reduction:
             raise ArgumentError(reason, remedy="pass an index that fits, or dtype=int64")
         return (int(default),)
 
-    def refuse_nan(self, array: NDArray[Any], found: NDArray[np.bool_]) -> None:
+    def refuse_nan(self, array: NDArray[Any], nans: NDArray[np.bool_]) -> None:
         """Refuse the slices that hold NaN."""
-        if found.any():
-            reason = f"{self.function}: {self._first_slice(found)} holds NaN"
+        if nans.any():
+            reason = f"{self.function}: {self._first_slice(nans)} holds NaN"
             given = f"{_summary(array)}, nan_policy='raise'"
             raise ArgumentError(reason, given=given, remedy="use nan_policy='omit' or 'propagate', or mend the data")
 
-    def _first_slice(self, meant: NDArray[np.bool_]) -> str:
-        first = tuple(map(int, np.argwhere(meant)[0] + (self.origin or 0)))
+    def _first_slice(self, slices: NDArray[np.bool_]) -> str:
+        first = tuple(map(int, np.argwhere(slices)[0] + (self.origin or 0)))
         return f"the slice at {first} of the result" if first else "the array"
 
 
@@ -295,9 +295,9 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
     if dtype.kind in "mM":
         value = np.asarray(_time(default))
         if value.ndim == 0 and value.dtype.kind == dtype.kind and np.can_cast(value.dtype, dtype, "same_kind"):
-            if (lost := first_lost(value, dtype)) is not None:
+            if (misfit := misfit_of(value, dtype)) is not None:
                 remedy = "pass a time that the unit can hold"
-                raise ArgumentError(f"{function}: default={lost} does not fit {dtype}", remedy=remedy)
+                raise ArgumentError(f"{function}: default={misfit} does not fit {dtype}", remedy=remedy)
             return value.astype(dtype)
     else:
         number = default.item() if isinstance(default, np.generic | np.ndarray) and np.ndim(default) == 0 else default
@@ -352,23 +352,23 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
     if (own := frontend(function, x)) is not None:
         return own(x, axis, **options)
     names = {"return_index", "dtype", "index_dtype", "default", "out"}
-    returned = {name: options.pop(name) for name in names & options.keys()}
-    out, operand, values = returned.get("out"), operand_of(function, x), not function.startswith("arg")
+    settings = {name: options.pop(name) for name in names & options.keys()}
+    out, operand, values = settings.get("out"), operand_of(function, x), not function.startswith("arg")
     call = Reduction(function, ENDS[function], axis, **options)
     if values:
         operand.require_no_zone(out)
-        returned["default"] = _in_utc(function, returned.get("default"), operand.zone)
-        if out is not None and returned["return_index"]:
+        settings["default"] = _in_utc(function, settings.get("default"), operand.zone)
+        if out is not None and settings["return_index"]:
             raise ArgumentError(f"{function}: out receives values alone", remedy="omit out or return_index")
     if operand.array is not x and operand.valid is None:
         # The native function takes the plain array of the operand.
-        found = getattr(_native, function)(operand.array, axis, **options, **returned)
-        results = found if isinstance(found, tuple) else (found,)
+        result = getattr(_native, function)(operand.array, axis, **options, **settings)
+        results = result if isinstance(result, tuple) else (result,)
     else:
         index: Index = None
-        if returned.get("return_index", True):
-            index = index_type(function, returned.get(_keyword(function)), None if values else out)
-        results = values_then_indices(call.find(operand, values, index, returned.get("default")))
+        if settings.get("return_index", True):
+            index = index_type(function, settings.get(_keyword(function)), None if values else out)
+        results = values_then_indices(call.find(operand, values, index, settings.get("default")))
         if out is not None:
             write_out(function, out, results[0])
     if out is not None:
@@ -394,10 +394,10 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     if operand.valid is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM":
         result = np.asarray(_native.hardmax(array, axis, out=out))
     else:
-        (found,) = call.find(operand, False, _INT64, -1)
+        (best,) = call.find(operand, False, _INT64, -1)
         # Time types have no 1, so the result for times is an integer.
         dtype = np.dtype(np.int64) if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
-        result = ones(found.indices, call.axes(array.ndim), array.shape, (0,) * array.ndim, array.shape, dtype)
+        result = ones(best.indices, call.axes(array.ndim), array.shape, (0,) * array.ndim, array.shape, dtype)
         if out is not None:
             write_out("hardmax", out, result)
     return out if out is not None else operand.wrap(result, tuple(range(array.ndim)))
@@ -430,9 +430,9 @@ def top_k(x: object, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: An
     operand = operand_of("top_k", x)
     array = operand.array
     call = Selection.of(array, k, axis, mode, in_order, nan_policy)
-    found = call.finish(array, call.select(operand))
+    best = call.finish(array, call.select(operand))
     axes = (-1,) if call.axis is None else tuple(-1 if each == call.axis else each for each in range(array.ndim))
-    return ValuesIndices(*(operand.wrap(each, axes) for each in found))
+    return ValuesIndices(*(operand.wrap(each, axes) for each in best))
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,22 +469,22 @@ class Selection:
         array, times = x.whole("top_k: x"), x.array.dtype.kind in "mM"
         length = array.size if self.axis is None else array.shape[self.axis]
         k, nan_first = min(max(self.k, self.nan_policy == "raise"), length), self.nan_policy != "omit"
-        largest, ordered, elements = self.largest, self.in_order, ticks(array)
+        largest, in_order, elements = self.largest, self.in_order, ticks(array)
         values, indices = _native.top_k_plain(
-            elements, k, self.axis, function="top_k", largest=largest, sorted=ordered, nan_first=nan_first, times=times
+            elements, k, self.axis, function="top_k", largest=largest, sorted=in_order, nan_first=nan_first, times=times
         )
         return ValuesIndices(values.view(array.dtype.newbyteorder("=")) if times else values, indices)
 
     def finish(
-        self, x: NDArray[Any], found: ValuesIndices[NDArray[Any], NDArray[Any]], origin: tuple[int, ...] = ()
+        self, x: NDArray[Any], best: ValuesIndices[NDArray[Any], NDArray[Any]], origin: tuple[int, ...] = ()
     ) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
         """Return the k best of the candidates, or refuse NaN; `origin` is the place of the first slice in the whole."""
         axis = self.axis or 0
         if self.nan_policy == "raise":
             call = Reduction("top_k", (self.largest,), self.axis, origin=origin)
-            call.refuse_nan(x, np.asarray(nan(found.values).any(axis)))
+            call.refuse_nan(x, np.asarray(nan(best.values).any(axis)))
         several = (slice(None),) * axis + (slice(self.k),)
-        return ValuesIndices(found.values[several], found.indices[several])
+        return ValuesIndices(best.values[several], best.indices[several])
 
 
 def one_axis(x: Any, axis: Any) -> int | None:

@@ -38,12 +38,12 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]
             # The index is row-major within the reduced block; without axes, each block has one element.
             require_elements(x, axes)
             result = np.array([_position(block, order, tie) for block in _blocks(x, axes)], index)
-            result = result.reshape(_kept(x, axes))
+            result = result.reshape(_result_shape(x, axes))
         case Reduce(order, axes, keepdims, tie, identity):
             # The first or last of the extreme elements, bit for bit.
             if not identity:
                 require_elements(x, axes)
-            result = np.empty(_kept(x, axes), x.dtype)
+            result = np.empty(_result_shape(x, axes), x.dtype)
             for place, block in zip(np.ndindex(result.shape), _blocks(x, axes), strict=True):
                 result[place] = block.flat[_position(block, order, tie)] if block.size else identity_of(x.dtype, order)
     return result if keepdims else result.squeeze(tuple(axes))
@@ -59,10 +59,10 @@ def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
     for place in np.ndindex(result.shape):
         candidates = [x[place] for x in operands]
         numbers = [candidate for candidate in candidates if not math.isnan(candidate.item())]
-        chosen = numbers if omit and numbers else candidates
+        pool = numbers if omit and numbers else candidates
         # The sign of a number decides only between zeros.
         sign = 1 if order is Order.MAX else -1
-        result[place] = max(chosen, key=lambda x: (*_key(x.item(), order), sign * math.copysign(1, x.item())))
+        result[place] = max(pool, key=lambda x: (*_key(x.item(), order), sign * math.copysign(1, x.item())))
     return result
 
 
@@ -87,13 +87,13 @@ def identity_of(dtype: np.dtype[Any], order: Order) -> Any:
     return -np.inf if order is Order.MAX else np.inf
 
 
-def _kept(x: Array, axes: Sequence[int]) -> tuple[int, ...]:
+def _result_shape(x: Array, axes: Sequence[int]) -> tuple[int, ...]:
     return tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
 
 
 def _blocks(x: Array, axes: Sequence[int]) -> Iterator[Array]:
     """Yield views of `x`, one for each place along the other axes, in row-major order."""
-    for place in np.ndindex(_kept(x, axes)):
+    for place in np.ndindex(_result_shape(x, axes)):
         yield x[(*(slice(None) if axis in axes else i for axis, i in enumerate(place)), ...)]
 
 

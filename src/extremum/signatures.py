@@ -142,17 +142,17 @@ def _keywords(function: str) -> tuple[str, ...]:
     return tuple(inspect.signature(getattr(_native, function)).parameters)
 
 
-def unknown_keyword(function: str, given: Iterable[str], known: Collection[str] = ()) -> ArgumentTypeError | None:
+def unknown_keyword(function: str, keywords: Iterable[str], own: Collection[str] = ()) -> ArgumentTypeError | None:
     """Return the error about the first keyword that a function does not have, or None; it suggests the word used here.
 
-    `known` are its keywords; by default, those of the array function of this name.
+    `own` are its keywords; by default, those of the array function of this name.
     """
-    known = known or _keywords(function)
-    name = next((each for each in given if each not in known), None)
+    own = own or _keywords(function)
+    name = next((each for each in keywords if each not in own), None)
     if name is None:
         return None
-    word = next((each for each in _ELSEWHERE.get(name, ()) if each in known and each != name), None)
-    names = ", ".join(each for each in known if each not in ("x", "arrays"))
+    word = next((each for each in _ELSEWHERE.get(name, ()) if each in own and each != name), None)
+    names = ", ".join(each for each in own if each not in ("x", "arrays"))
     remedy = f"the keywords are {names}" if word is None else f"use {word}{_MEANINGS.get(word, '')}"
     return ArgumentTypeError(f"{function}() got an unexpected keyword argument {name!r}", remedy=remedy)
 
@@ -172,12 +172,12 @@ def like(
         function.__name__ = function.__qualname__ = name or model
         plain = inspect.signature(function)
         own = [p for p in plain.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        known = {*without, *(p.name for p in own)}
-        options = [p for p in theirs if p.kind is p.KEYWORD_ONLY and p.name not in known]
+        exclusions = {*without, *(p.name for p in own)}
+        options = [p for p in theirs if p.kind is p.KEYWORD_ONLY and p.name not in exclusions]
         options = [p.replace(annotation=types.get(p.name, p.empty)) for p in options]
         defaults = {p.name: p.default for p in options}
-        ordered = sorted([*options, *own], key=lambda p: p.kind)
-        names = [each.name for each in ordered]
+        parameters = sorted([*options, *own], key=lambda p: p.kind)
+        names = [each.name for each in parameters]
 
         @functools.wraps(function)
         def call(*arguments: Any, **keywords: Any) -> Any:
@@ -185,7 +185,7 @@ def like(
                 raise unknown
             return function(*arguments, **defaults | keywords)
 
-        call.__signature__ = plain.replace(parameters=ordered)  # type: ignore[attr-defined]
+        call.__signature__ = plain.replace(parameters=parameters)  # type: ignore[attr-defined]
         call.__doc__ = function.__doc__ if doc is None else doc
         return cast(Function, call)
 

@@ -34,12 +34,12 @@ def _over_axes(name: str) -> Callable[..., Any]:
         keeps_rows = name == "hardmax" or options.get("keepdims", False)
         # A column of one element keeps its type.
         options |= {} if name == "hardmax" else {"keepdims": True}
-        found = []
+        results = []
         for label, each, mask in zip(table.names, table.columns, _masks(name, where, table), strict=True):
             with column(label, name):
-                found.append(getattr(ex, name)(each, 0, where=mask, **options))
+                results.append(getattr(ex, name)(each, 0, where=mask, **options))
         if out is not None:
-            parts = [as_operand(each).array for each in found]
+            parts = [as_operand(each).array for each in results]
             if len(types := {part.dtype for part in parts}) > 1:
                 reason = f"{name}: the results have the types of the columns, and out has one"
                 given, remedy = ", ".join(sorted(map(str, types))), "omit out, or convert the columns to one type first"
@@ -47,9 +47,9 @@ def _over_axes(name: str) -> Callable[..., Any]:
             whole = np.stack(parts, axis=1)
             return write_out(name, out, whole if keeps_rows else whole[0])
         together = table.frame if keeps_rows else table.row
-        if isinstance(found[0], tuple):
-            return type(found[0])(*(together(list(each)) for each in zip(*found, strict=True)))
-        return together(found)
+        if isinstance(results[0], tuple):
+            return type(results[0])(*(together(list(each)) for each in zip(*results, strict=True)))
+        return together(results)
 
     return function
 
@@ -69,15 +69,15 @@ def _elementwise(name: str) -> Callable[..., Any]:
         others = {at: x for at, x in enumerate(operands) if at not in tables and type(x) not in (bool, int, float)}
         arrays = {at: operand_of(name, x) for at, x in others.items()}
         _require_alike(name, first, list(tables.values()), list(arrays.values()))
-        found = []
+        results = []
         for place, (label, mask) in enumerate(zip(first.names, _masks(name, where, first), strict=True)):
             parts = [
                 tables[at].columns[place] if at in tables else _part(arrays[at], first, place) if at in arrays else x
                 for at, x in enumerate(operands)
             ]
             with column(label, name):
-                found.append(getattr(ex, name)(*parts, nan_policy=nan_policy, where=mask))
-        return first.frame(found)
+                results.append(getattr(ex, name)(*parts, nan_policy=nan_policy, where=mask))
+        return first.frame(results)
 
     return function
 

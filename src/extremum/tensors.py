@@ -118,12 +118,12 @@ _SMALL = 1 << 20
 
 def require_memory(shape: Sequence[int], dtype: np.dtype[Any], what: str) -> None:
     """Refuse an array that would not fit into the memory available now; a small array is not worth the check."""
-    needed = math.prod(shape) * dtype.itemsize
-    if needed <= _SMALL:
+    size = math.prod(shape) * dtype.itemsize
+    if size <= _SMALL:
         return
     import psutil
 
     available = psutil.virtual_memory().available
-    if needed > available:
-        given = f"{dtype.name}{list(shape)}: {needed:,} bytes, of which {available:,} are available"
+    if size > available:
+        given = f"{dtype.name}{list(shape)}: {size:,} bytes, of which {available:,} are available"
         raise MemoryLimitError(f"{what} would not fit into memory", given=given)

@@ -29,54 +29,54 @@ Attributes = Mapping[str, Value]
 """The value of every attribute a version has."""
 
 
-def attributes(schema: OperatorVersion, given: Mapping[str, object], types: Sequence[TensorType] = ()) -> Attributes:
+def attributes(schema: OperatorVersion, values: Mapping[str, object], types: Sequence[TensorType] = ()) -> Attributes:
     """Check the given attributes and those that are inputs of these types; fill in defaults for the others."""
-    for name in given:
+    for name in values:
         known_attribute(schema, name)
-    given = {**given, **input_values(schema, types)}
-    return {each.name: attribute_value(schema, each, given) for each in schema.attributes}
+    values = {**values, **input_values(schema, types)}
+    return {each.name: attribute_value(schema, each, values) for each in schema.attributes}
 
 
 def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[str, Value]:
     """Return the values of the attributes that are inputs of these types."""
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for attribute, tensor in zip(schema.input_attributes, types[schema.input.maximum :], strict=False):
         value: Value = () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
         if not attribute.is_list and isinstance(value, tuple):
             # `input_attribute` refuses any other number of values.
             value = value[0] if len(value) == 1 else UNKNOWN
-        found[attribute.name] = value
-    return found
+        values[attribute.name] = value
+    return values
 
 
 def known_attribute(schema: OperatorVersion, name: str) -> None:
     """Refuse an attribute that the version does not have."""
-    stated, reason = schema.attribute(name), f"{schema} has no attribute {name!r}"
-    if stated is not None:
-        if stated.input is None:
+    entry, reason = schema.attribute(name), f"{schema} has no attribute {name!r}"
+    if entry is not None:
+        if entry.input is None:
             return
-        remedy = f"give {stated.input.name} as a list of int64 after the data"
+        remedy = f"give {entry.input.name} as a list of int64 after the data"
         raise SpecError(f"{reason} any more: it is an input", remedy=remedy)
     versions = ((version, version.attribute(name)) for version in OPERATORS[schema.domain, schema.name])
-    having = [(version, each) for version, each in versions if each is not None and each.input is None]
-    if not having:
+    holders = [(version, each) for version, each in versions if each is not None and each.input is None]
+    if not holders:
         names = ", ".join(attribute.name for attribute in schema.attributes if attribute.input is None) or "none"
         raise SpecError(reason, remedy=f"drop it; the attributes of {schema} are: {names}")
-    first, own = having[0]
+    first, own = holders[0]
     if first.since > schema.since:
         remedy = f"use {first.requirement} or later, or drop the attribute if its value is {own.default}"
         raise SpecError(f"{reason} (it came with {first})", remedy=remedy)
-    raise SpecError(f"{reason} (the last to have it was {having[-1][0]})", remedy="drop it, it has no effect")
+    raise SpecError(f"{reason} (the last to have it was {holders[-1][0]})", remedy="drop it, it has no effect")
 
 
-def attribute_value(schema: OperatorVersion, attribute: Attribute, given: Mapping[str, object]) -> Value:
+def attribute_value(schema: OperatorVersion, attribute: Attribute, values: Mapping[str, object]) -> Value:
     """Return the given value of one attribute, or its default."""
-    if attribute.name not in given:
+    if attribute.name not in values:
         if attribute.required:
-            needed = f"attribute {attribute.name!r}" if attribute.input is None else f"input {attribute.input.name!r}"
-            raise SpecError(f"{schema} needs the {needed}")
+            source = f"attribute {attribute.name!r}" if attribute.input is None else f"input {attribute.input.name!r}"
+            raise SpecError(f"{schema} needs the {source}")
         return attribute.default
-    value = given[attribute.name]
+    value = values[attribute.name]
     if isinstance(value, Unknown):
         return value
     if attribute.is_list:
@@ -89,8 +89,8 @@ def attribute_value(schema: OperatorVersion, attribute: Attribute, given: Mappin
         if attribute.range is AttributeRange.COUNT and value < 0:
             raise SpecError(f"{schema} takes {attribute.range.value} elements, not {attribute.name}={value}")
         return int(value)
-    accepted = "a list of integers" if attribute.is_list else "an integer"
-    raise SpecError(f"{schema} takes {accepted} for {attribute.name!r}, not {value!r}")
+    kind = "a list of integers" if attribute.is_list else "an integer"
+    raise SpecError(f"{schema} takes {kind} for {attribute.name!r}, not {value!r}")
 
 
 def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, ...]:
@@ -102,24 +102,24 @@ def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, .
     if value is UNKNOWN:
         reason = f"the {attribute.name} of {schema} are not known before the model runs"
         raise SpecError(reason, remedy="give them as an initializer or a Constant")
-    listed = (value,) if isinstance(value, int) else value or ()
-    if not listed and not schema.every_axis:
+    numbers = (value,) if isinstance(value, int) else value or ()
+    if not numbers and not schema.every_axis:
         raise SpecError(f"{schema} needs at least one axis")
-    if not listed and not values.get("noop_with_empty_axes"):
-        listed = tuple(range(rank))
-    chosen = tuple(sorted(_axis(schema, attribute, axis, rank) for axis in listed))
-    if len(set(chosen)) < len(chosen):
+    if not numbers and not values.get("noop_with_empty_axes"):
+        numbers = tuple(range(rank))
+    selection = tuple(sorted(_axis(schema, attribute, axis, rank) for axis in numbers))
+    if len(set(selection)) < len(selection):
         raise AxisError(f"{schema} takes each axis once")
-    return tuple(range(chosen[0], rank)) if schema.coerced else chosen
+    return tuple(range(selection[0], rank)) if schema.coerced else selection
 
 
 def _axis(schema: OperatorVersion, attribute: Attribute, axis: int, rank: int) -> int:
     least = 0 if attribute.range is AttributeRange.AXIS_UNSIGNED else -rank
     if least <= axis < rank:
         return axis % rank
-    given = f"{axis} among its {attribute.name}" if attribute.input else f"{attribute.name}={axis}"
+    text = f"{axis} among its {attribute.name}" if attribute.input else f"{attribute.name}={axis}"
     remedy = f"use a value in [{least}, {rank - 1}]" if rank else f"leave out the {attribute.name}"
-    raise AxisError(f"{schema} has {given}, but its input has rank {rank}", remedy=remedy)
+    raise AxisError(f"{schema} has {text}, but its input has rank {rank}", remedy=remedy)
 
 
 def inputs(schema: OperatorVersion, types: Sequence[TensorType]) -> None:
@@ -138,8 +138,8 @@ def input_count(schema: OperatorVersion, count: int) -> None:
     """Refuse too few or too many inputs."""
     least, most = schema.least_inputs, schema.most_inputs
     if not least <= count <= most:
-        accepted = f"{most} input{'s' * (most > 1)}" if least == most else f"{least} to {most} inputs"
-        raise SpecError(f"{schema} takes {accepted}, not {count}")
+        counts = f"{most} input{'s' * (most > 1)}" if least == most else f"{least} to {most} inputs"
+        raise SpecError(f"{schema} takes {counts}, not {count}")
 
 
 def one_element_type(schema: OperatorVersion, types: Sequence[TensorType]) -> None:
@@ -153,9 +153,9 @@ def one_element_type(schema: OperatorVersion, types: Sequence[TensorType]) -> No
 def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: TensorType) -> None:
     """Refuse an input that is not a list of the type that the attribute takes."""
     assert attribute.input is not None
-    name, accepted = attribute.input.name, attribute.input.types
-    if tensor.element not in (None, *accepted):
-        raise ElementTypeError(f"{schema} takes {name} of {' or '.join(accepted)}, not {tensor.element}")
+    name, types = attribute.input.name, attribute.input.types
+    if tensor.element not in (None, *types):
+        raise ElementTypeError(f"{schema} takes {name} of {' or '.join(types)}, not {tensor.element}")
     if tensor.rank not in (None, 1):
         raise SpecError(f"{schema} takes {name} as a list, not as a tensor of rank {tensor.rank}")
     if not attribute.is_list and (sizes := tensor.sizes) and sizes != (1,):
@@ -170,11 +170,11 @@ def element_type(schema: OperatorVersion, element: str | None, field: str = "") 
     versions = OPERATORS[schema.domain, schema.name]
     later = [each for each in versions if each.since > schema.since and element in each.types_of(field)]
     note = f" (it came with {later[0]})" if later else ""
-    names, taken, of = ", ".join(types), element, f"{schema}"
+    names, what, of = ", ".join(types), element, f"{schema}"
     if field:
         # As directml.h spells them.
-        names, taken, of = names.upper(), f"{element.upper()} as {field}", f"{field} in {schema}"
-    raise ElementTypeError(f"{schema} does not take {taken}{note}", remedy=f"the element types of {of} are: {names}")
+        names, what, of = names.upper(), f"{element.upper()} as {field}", f"{field} in {schema}"
+    raise ElementTypeError(f"{schema} does not take {what}{note}", remedy=f"the element types of {of} are: {names}")
 
 
 def shape(schema: OperatorVersion, tensor: TensorType) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import extremum as ex
-from extremum.arrays import class_name, first_lost
+from extremum.arrays import class_name, misfit_of
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, required_by, within
 from extremum.reductions import Reduction, one_axis
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, like
@@ -44,36 +44,36 @@ def require_labelled(function: str, x: Any) -> None:
         raise ArgumentTypeError(reason, remedy=f"call extremum.{function}, with axis instead of dim")
 
 
-def named(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:
+def dims_of(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:
     """Return the dimensions that a caller names, in the order of the array."""
     if dim is None or dim is ...:
         return tuple(x.dims)
     # A tuple may be the name of a dimension too.
-    wanted = [dim] if isinstance(dim, Hashable) and (not isinstance(dim, tuple) or dim in x.dims) else list(dim)
-    for name in wanted:
+    names = [dim] if isinstance(dim, Hashable) and (not isinstance(dim, tuple) or dim in x.dims) else list(dim)
+    for name in names:
         if name not in x.dims:
             reason = f"{function}: there is no dimension {name!r}"
             given = f"dimensions {', '.join(map(repr, x.dims))}"
             raise ArgumentError(reason, given=given, remedy="name dimensions of the array")
-    return tuple(name for name in x.dims if name in wanted)
+    return tuple(name for name in x.dims if name in names)
 
 
 def each_variable(x: xr.Dataset, function: str, dim: Any, call: Callable[[xr.DataArray, Any], Any]) -> Any:
     """Return Datasets of the results of each variable; variables without any of the dimensions stay unchanged."""
-    wanted = named(function, dim, x)
-    found: dict[Hashable, Any] = {}
+    dims = dims_of(function, dim, x)
+    by_name: dict[Hashable, Any] = {}
     for name, variable in x.data_vars.items():
-        if own := [each for each in wanted if each in variable.dims]:
+        if own := [each for each in dims if each in variable.dims]:
             with within(f"variable {name!r}"):
-                found[name] = call(variable, own)
+                by_name[name] = call(variable, own)
 
     def together(results: dict[Hashable, Any]) -> xr.Dataset:
         return xr.Dataset({name: results.get(name, x[name]) for name in x.data_vars}, attrs=x.attrs)
 
-    first = next(iter(found.values()), None)
+    first = next(iter(by_name.values()), None)
     if isinstance(first, tuple):
-        return type(first)(*(together({name: each[at] for name, each in found.items()}) for at in range(len(first))))
-    return together(found)
+        return type(first)(*(together({name: each[at] for name, each in by_name.items()}) for at in range(len(first))))
+    return together(by_name)
 
 
 def mask(function: str, where: Any, x: xr.DataArray) -> Any:
@@ -96,22 +96,22 @@ def reduced(x: xr.DataArray, dims: Sequence[Hashable], result: Any, *, keepdims:
     """Return a result over some dimensions, or each of several, with the coordinates of the others."""
     if isinstance(result, tuple):
         return type(result)(*(reduced(x, dims, each, keepdims=keepdims) for each in result))
-    kept = x.dims if keepdims else [name for name in x.dims if name not in dims]
+    names = x.dims if keepdims else [name for name in x.dims if name not in dims]
     coords = {name: coord for name, coord in x.coords.items() if not set(coord.dims) & set(dims)}
     data = np.asarray(result) if isinstance(result, np.generic) else result
-    found = xr.DataArray(data, coords=coords, dims=kept, attrs=x.attrs)
+    array = xr.DataArray(data, coords=coords, dims=names, attrs=x.attrs)
     # If `x` has no name, xarray would take the name of Dask's array.
-    found.name = x.name
-    return found
+    array.name = x.name
+    return array
 
 
 def _reduce(name: str, x: Any, dim: Any, *, where: Any, **options: Any) -> Any:
     require_labelled(name, x)
     if isinstance(x, xr.Dataset):
         return each_variable(x, name, dim, lambda each, own: _reduce(name, each, own, where=where, **options))
-    dims = named(name, dim, x)
-    found = getattr(ex, name)(x.data, tuple(map(x.get_axis_num, dims)), where=mask(name, where, x), **options)
-    return reduced(x, () if name == "hardmax" else dims, found, keepdims=options.get("keepdims", False))
+    dims = dims_of(name, dim, x)
+    result = getattr(ex, name)(x.data, tuple(map(x.get_axis_num, dims)), where=mask(name, where, x), **options)
+    return reduced(x, () if name == "hardmax" else dims, result, keepdims=options.get("keepdims", False))
 
 
 _TEXT = """{what}.
@@ -146,7 +146,7 @@ _DIMS = """hashable or sequence of hashable, optional
 _WHERE = """
     where : xarray.DataArray or array_like of bool, optional
         Elements that take part; a DataArray is matched by the names of its dimensions."""
-_LABELLED = "xarray.DataArray or xarray.Dataset"
+_CLASSES = "xarray.DataArray or xarray.Dataset"
 _OPTIONS = "keepdims, select_last_index, nan_policy, default"
 _AS_DICT = """
     as_dict : bool, default False
@@ -201,7 +201,7 @@ class _MinMax(Protocol):
 
 
 def _arg(name: str, what: str, example: str) -> _Arg:
-    returns = f"{_LABELLED}, or a dict of DataArrays by dimension"
+    returns = f"{_CLASSES}, or a dict of DataArrays by dimension"
 
     @like(name, _text(name, what, example, f"{_OPTIONS}, dtype", returns, more=_AS_DICT), without=("out",))
     def arg(x: Any, dim: Dims = None, *, as_dict: bool = False, **options: Any) -> Any:
@@ -211,7 +211,7 @@ def _arg(name: str, what: str, example: str) -> _Arg:
         index = _reduce(name, x, dim, **options)
         if not as_dict:
             return index
-        shape, dims = x.shape, named(name, dim, x)
+        shape, dims = x.shape, dims_of(name, dim, x)
         axes = tuple(map(x.get_axis_num, dims))
 
         def along(indices: Any, at: int) -> Any:
@@ -230,7 +230,7 @@ def _of_each_block(index: xr.DataArray, function: Callable[..., Any], dtype: Any
     return index.copy(data=function(data))
 
 
-def _end(name: str, what: str, example: str, returns: str = f"{_LABELLED}, or ValuesIndices of two") -> Any:
+def _end(name: str, what: str, example: str, returns: str = f"{_CLASSES}, or ValuesIndices of two") -> Any:
     @like(name, _text(name, what, example, f"{_OPTIONS}, return_index, index_dtype", returns), without=("out",))
     def end(x: Any, dim: Dims = None, **options: Any) -> Any:
         return _reduce(name, x, dim, **options)
@@ -291,7 +291,7 @@ def _labels(name: str, superlative: str, example: str) -> _Idx:
         f""">>> extremum.xarray.{name}(x, "hour").values
     {example}""",
         "select_last_index, nan_policy",
-        f"{_LABELLED}, or a dict of DataArrays by dimension if several are given",
+        f"{_CLASSES}, or a dict of DataArrays by dimension if several are given",
         dim="""hashable or sequence of hashable, optional
         A dimension with a coordinate, or several; optional if the array has only one dimension.""",
         more=_FILL_VALUE,
@@ -304,20 +304,20 @@ def _labels(name: str, superlative: str, example: str) -> _Idx:
             if not isinstance(dim, Hashable) or dim is None:
                 raise ArgumentError(f"{name}: of a Dataset it takes one dimension", remedy="pass its name as dim")
             return each_variable(x, name, dim, lambda each, own: labels(each, own[0], fill_value=fill_value, **options))
-        dims = named(name, dim, x)
+        dims = dims_of(name, dim, x)
         if dim is None and len(dims) != 1:
             raise ArgumentError(f"{name}: the array has {len(dims)} dimensions", remedy="pass the names of some as dim")
         for each in dims:
             if each not in x.coords:
                 raise ArgumentError(f"{name}: dimension {each!r} has no coordinate", remedy="use argmax or argmin")
-        found = index_of(x, dims, as_dict=True, default=-1, **options)
-        result = {each: _labelled(name, i, x.coords[each], fill_value).rename(each) for each, i in found.items()}
+        indices = index_of(x, dims, as_dict=True, default=-1, **options)
+        result = {each: _labels_at(name, i, x.coords[each], fill_value).rename(each) for each, i in indices.items()}
         return result[dims[0]] if dim is None or dim in dims else result
 
     return labels
 
 
-def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_value: Any) -> xr.DataArray:
+def _labels_at(function: str, index: xr.DataArray, coord: xr.DataArray, fill_value: Any) -> xr.DataArray:
     """Return the label at each index, and the fill value where the index is -1."""
     # Labels of pandas' own types become objects, to keep their time zone.
     is_plain = isinstance(coord.dtype, np.dtype) and coord.dtype.kind != "O"
@@ -345,25 +345,25 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
 
 def _filler(function: str, names: NDArray[Any], fill_value: Any) -> NDArray[Any]:
     """Return the fill value as an array of one element, in a type that holds it and the labels, or refuse it."""
-    own, given = names.dtype, np.asarray(fill_value)
-    if own.kind in "mM" and given.ndim == 0 and fill_value != fill_value:
+    own, value = names.dtype, np.asarray(fill_value)
+    if own.kind in "mM" and value.ndim == 0 and fill_value != fill_value:
         return np.array(["NaT"], own)
-    if own.kind == "O" or given.ndim or (own.kind in "UST") != (given.dtype.kind in "UST"):
+    if own.kind == "O" or value.ndim or (own.kind in "UST") != (value.dtype.kind in "UST"):
         filler = np.empty(1, object)
         filler[0] = fill_value
         return filler
     try:
-        filler = np.asarray([fill_value], np.result_type(own, given.dtype))
+        filler = np.asarray([fill_value], np.result_type(own, value.dtype))
     except (TypeError, ValueError):
         reason = f"{function}: fill_value={fill_value!r} is no label of {own}"
         raise ArgumentError(reason, remedy="pass a label of the coordinate's type, or numpy.nan") from None
-    for each, what in ((names, "the label"), (given, "fill_value")):
-        if filler.dtype.kind != "O" and (lost := first_lost(each, filler.dtype)) is not None:
+    for each, what in ((names, "the label"), (value, "fill_value")):
+        if filler.dtype.kind != "O" and (misfit := misfit_of(each, filler.dtype)) is not None:
             reason = (
-                f"{function}: {what} {lost} does not fit {filler.dtype}, the type of labels and fill_value together"
+                f"{function}: {what} {misfit} does not fit {filler.dtype}, the type of labels and fill_value together"
             )
-            given_types = f"labels of {own}, fill_value={fill_value!r}"
-            raise ArgumentError(reason, given=given_types, remedy="pass a fill_value of the type of the labels")
+            given = f"labels of {own}, fill_value={fill_value!r}"
+            raise ArgumentError(reason, given=given, remedy="pass a fill_value of the type of the labels")
     return filler
 
 
@@ -380,7 +380,7 @@ idxmin = _labels("idxmin", "smallest", "array([ 6, 12])")
     array([[0, 1, 0],
            [1, 0, 0]])""",
         "nan_policy",
-        f"{_LABELLED}, with all coordinates and attributes",
+        f"{_CLASSES}, with all coordinates and attributes",
         dim="""hashable or sequence of hashable
         The dimensions that together hold exactly one 1.""",
     ),
@@ -388,8 +388,8 @@ idxmin = _labels("idxmin", "smallest", "array([ 6, 12])")
 )
 def hardmax(x: X, dim: Dims, **options: Unpack[HardmaxOptions]) -> X:
     """Write the ones."""
-    found: X = _reduce("hardmax", x, dim, **options)
-    return found
+    result: X = _reduce("hardmax", x, dim, **options)
+    return result
 
 
 @like(
@@ -416,16 +416,16 @@ def hardmax(x: X, dim: Dims, **options: Unpack[HardmaxOptions]) -> X:
 def top_k(x: X, k: SupportsIndex, dim: Hashable | None = None, **options: Unpack[TopKOptions]) -> ValuesIndices[X, X]:
     """Select the k best."""
     require_labelled("top_k", x)
-    dims = named("top_k", dim, x)
+    dims = dims_of("top_k", dim, x)
     if len(dims) != 1:
         reason = f"top_k: it selects along one dimension, not along {len(dims)}"
         given = f"dimensions {', '.join(map(repr, dims))}"
         raise ArgumentError(reason, given=given, remedy="name one as dim; x.stack(all=[...]) makes one of several")
     if isinstance(x, xr.Dataset):
-        found = each_variable(x, "top_k", dims[0], lambda each, own: top_k(each, k, own[0], **options))
+        best = each_variable(x, "top_k", dims[0], lambda each, own: top_k(each, k, own[0], **options))
     else:
-        found = reduced(x, dims, ex.top_k(x.data, k, x.get_axis_num(dims[0]), **options), keepdims=True)
-    return cast("ValuesIndices[X, X]", found)
+        best = reduced(x, dims, ex.top_k(x.data, k, x.get_axis_num(dims[0]), **options), keepdims=True)
+    return cast("ValuesIndices[X, X]", best)
 
 
 _ELEMENTWISE_TEXT = """Elementwise {superlative}, broadcast by the names of dimensions.
@@ -479,9 +479,9 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
         where = options.pop("where")
         several = arrays if where is None else (*arrays, where)
 
-        def call(*found: Any) -> Any:
-            mask = None if where is None else found[-1]
-            return getattr(ex, name)(*found[: len(arrays)], where=mask, **options)
+        def call(*data: Any) -> Any:
+            mask = None if where is None else data[-1]
+            return getattr(ex, name)(*data[: len(arrays)], where=mask, **options)
 
         try:
             return xr.apply_ufunc(call, *several, dask="allowed", join="exact", keep_attrs=True)
@@ -504,11 +504,11 @@ def _by_axis(name: str) -> Callable[..., Any]:
     def function(x: Any, axis: Any = None, *, where: Any = None, out: Any = None, **options: Any) -> Any:
         _require_axes(name, x)
         options |= {} if name == "minmax" else {"out": out}
-        found = getattr(ex, name)(x.data, axis, where=mask(name, where, x), **options)
+        result = getattr(ex, name)(x.data, axis, where=mask(name, where, x), **options)
         if out is not None:
-            return found
+            return result
         dims = () if name == "hardmax" else [x.dims[each] for each in Reduction(name, (), axis).axes(x.ndim)]
-        return reduced(x, dims, found, keepdims=options.get("keepdims", False))
+        return reduced(x, dims, result, keepdims=options.get("keepdims", False))
 
     return function
 

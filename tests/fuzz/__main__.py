@@ -53,11 +53,11 @@ class Watch:
         ):
             # A child that dies may leave half a line.
             for line in (line for line in process.stdout if line.endswith("\n")):
-                said = json.loads(line)
-                if "folder" in said:
-                    begun = said
+                record = json.loads(line)
+                if "folder" in record:
+                    begun = record
                 else:
-                    self.count(said)
+                    self.count(record)
             process.wait()
             errors.seek(0)
             text = errors.read()[-3000:]

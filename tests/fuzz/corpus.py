@@ -44,9 +44,9 @@ NUMPY_TYPES = ("float32", "uint8", "int8", "uint16", "int16", "int32", "int64", 
 @functools.cache
 def models():
     """Serialised models."""
-    found = [path.read_bytes() for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}/*.onnx"))]
+    files = [path.read_bytes() for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}/*.onnx"))]
     written = [onnx.parser.parse_model(text) for text in TEXTS]
-    return [*found, *(model.SerializeToString() for model in [*written, _constants(), _sparse(), _external()])]
+    return [*files, *(model.SerializeToString() for model in [*written, _constants(), _sparse(), _external()])]
 
 
 def _constants():
@@ -102,10 +102,10 @@ def arrays():
     given += [np.zeros((2, 3), kind) for kind in kinds[6:]]
     given += [np.zeros((), "float32"), np.zeros((0, 3), "int8"), np.asfortranarray(given[0])]
     given += [np.zeros(2, [("a", "i4"), ("b", "f4", 2)])]
-    found = [(".npy", _saved(np.save, array)) for array in given]
-    found += [(".npz", _saved(np.savez, a=given[0], b=given[1])), (".npz", _saved(np.savez_compressed, x=given[3]))]
-    found += [(".npz", path.read_bytes()) for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}/*.npz"))]
-    return found + [(".pb", tensor) for tensor in tensors() if len(tensor) < 4096]
+    files = [(".npy", _saved(np.save, array)) for array in given]
+    files += [(".npz", _saved(np.savez, a=given[0], b=given[1])), (".npz", _saved(np.savez_compressed, x=given[3]))]
+    files += [(".npz", path.read_bytes()) for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}/*.npz"))]
+    return files + [(".pb", tensor) for tensor in tensors() if len(tensor) < 4096]
 
 
 def _saved(save, *arrays, **named):

@@ -142,8 +142,8 @@ def mutated_npy(random, data):
         header = mutated_bytes(random, header.encode("latin1")).decode("latin1")
     encoded = header.encode("latin1", "replace")
     version = random.choice((b"\1\0", b"\1\0", b"\1\0", b"\2\0", b"\3\0", b"\0\0", b"\xff\1"))
-    said = len(encoded) if random.random() < 0.8 else random.choice((0, 1, 2**16 - 1, 2**31))
-    size = said.to_bytes(4, "little") if version[0] in (2, 3) else min(said, 2**16 - 1).to_bytes(2, "little")
+    number = len(encoded) if random.random() < 0.8 else random.choice((0, 1, 2**16 - 1, 2**31))
+    size = number.to_bytes(4, "little") if version[0] in (2, 3) else min(number, 2**16 - 1).to_bytes(2, "little")
     return b"\x93NUMPY" + version + size + encoded + rest
 
 

@@ -15,15 +15,15 @@ def main(path):
         for error in ElementTree.parse(path).getroot().findall("error")
         if not (error.findtext("kind") or "").startswith("Leak_")
     ]
-    found = [error for error in errors if any(OURS in (at.text or "") for at in error.iter("obj"))]
-    for error in found:
+    ours = [error for error in errors if any(OURS in (at.text or "") for at in error.iter("obj"))]
+    for error in ours:
         print(error.findtext("kind"), error.findtext("what") or error.findtext("xwhat/text"))
         for frame in error.find("stack"):
             print(
                 "   ", frame.findtext("fn"), f"{frame.findtext('file')}:{frame.findtext('line')}", frame.findtext("obj")
             )
-    print(f"valgrind: {len(found)} findings of ours, {len(errors) - len(found)} of others")
-    return len(found)
+    print(f"valgrind: {len(ours)} findings of ours, {len(errors) - len(ours)} of others")
+    return len(ours)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ impl<S: Strides> Axis<S> {
 
     /// The position after `steps` steps along the axis.
     #[inline(always)]
-    pub fn moved(&self, mut at: S::Position, steps: usize) -> S::Position {
+    pub fn after(&self, mut at: S::Position, steps: usize) -> S::Position {
         self.strides.step(&mut at, steps as isize);
         at
     }
@@ -77,11 +77,11 @@ pub(crate) fn merge<S: Strides>(axes: &mut Axes<S>) {
     let by_memory = |axis: &Axis<S>| (axis.strides.memory() == 0, axis.strides.memory(), axis.len);
     sort(axes, by_memory);
     axes.dedup_by(|outer, inner| {
-        let joined = outer.strides.continue_from(&inner.strides, inner.len);
-        if joined {
+        let follows = outer.strides.continue_from(&inner.strides, inner.len);
+        if follows {
             inner.len *= outer.len;
         }
-        joined
+        follows
     });
 }
 
@@ -156,7 +156,7 @@ pub(crate) struct ElementwiseStrides<'a> {
     /// The dimension that has the operands' strides, last dimension first.
     dimension: usize,
     /// Whether the operands' strides are negated.
-    reversed: bool,
+    is_reversed: bool,
 }
 
 impl ElementwiseStrides<'_> {
@@ -175,7 +175,7 @@ impl ElementwiseStrides<'_> {
     #[inline(always)]
     fn of(&self, operand: &Operand) -> isize {
         let stride = operand.strides.get(self.dimension).map_or(0, |&stride| stride);
-        if self.reversed { -stride } else { stride }
+        if self.is_reversed { -stride } else { stride }
     }
 }
 
@@ -201,7 +201,7 @@ impl Strides for ElementwiseStrides<'_> {
     #[inline(always)]
     fn reverse(&mut self) {
         self.output = -self.output;
-        self.reversed = !self.reversed;
+        self.is_reversed = !self.is_reversed;
     }
     #[inline(always)]
     fn continue_from(&self, inner: &Self, len: usize) -> bool {
@@ -228,7 +228,7 @@ impl<'a> ElementwiseLayout<'a> {
     #[inline]
     pub fn new(operands: &'a [Operand], size: usize, axes: impl Iterator<Item = (usize, isize)>) -> Self {
         let mut layout = Self { axes: Axes::new(), origin: Offsets::default() };
-        let strides = |output, dimension| ElementwiseStrides { output, operands, dimension, reversed: false };
+        let strides = |output, dimension| ElementwiseStrides { output, operands, dimension, is_reversed: false };
         for (dimension, (len, output)) in axes.enumerate().filter(|&(_, (len, _))| len != 1) {
             let axis = Axis { len, strides: strides(output, dimension) };
             layout.axes.push(axis.upwards(&mut layout.origin));
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn axes_run_upwards_in_memory_and_join_where_their_indices_do() {
-        for (given, axes, from, last) in [
+        for (inputs, axes, from, last) in [
             (vec![reduced(6, 4), reduced(4, 24)], vec![axis(24, 4, 0, 1)], (0, 0), false),
             (vec![reduced(6, 16), reduced(4, 4)], vec![axis(4, 4, 0, 6), axis(6, 16, 0, 1)], (0, 0), false),
             (vec![reduced(5, -4)], vec![axis(5, 4, 0, -1)], (-16, 4), false),
@@ -373,7 +373,7 @@ mod tests {
             (vec![reduced(7, 0)], vec![], (0, 6), true),
         ] {
             let mut layout = ReductionLayout::default();
-            layout.fill(given.into_iter(), last);
+            layout.fill(inputs.into_iter(), last);
             assert_eq!((layout.reduced.to_vec(), layout.kept.len()), (axes, 0));
             assert_eq!((layout.origin.input, layout.origin.index), from);
         }

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
 /// What `EXTREMUM_NUM_THREADS` says: nothing, a number of threads, or a text that is no such number.
-pub fn asked() -> Option<Result<usize, String>> {
+pub fn environment() -> Option<Result<usize, String>> {
     let text = std::env::var_os("EXTREMUM_NUM_THREADS")?.to_string_lossy().into_owned();
     Some(text.trim().parse().ok().filter(|&n| n > 0).ok_or(text))
 }
@@ -30,7 +30,7 @@ pub fn asked() -> Option<Result<usize, String>> {
 pub fn limit() -> usize {
     match LIMIT.load(Ordering::Relaxed) {
         0 => {
-            set_limit(asked().and_then(Result::ok).unwrap_or_else(processors));
+            set_limit(environment().and_then(Result::ok).unwrap_or_else(processors));
             LIMIT.load(Ordering::Relaxed)
         }
         limit => limit,
@@ -196,19 +196,19 @@ impl Resident {
         loop {
             let current = CURRENT.load(Ordering::Acquire);
             // SAFETY: the pointer is null, or its value is never freed.
-            let known = unsafe { current.as_ref() }.filter(|known| known.process == process::id());
-            if let Some(known) = known
-                && known.width >= limit().min(known.processors)
+            let own = unsafe { current.as_ref() }.filter(|own| own.process == process::id());
+            if let Some(own) = own
+                && own.width >= limit().min(own.processors)
             {
-                return known;
+                return own;
             }
             // If the known threads are too few, make enough for any limit.
             let processors = processors();
-            let width = if known.is_some() { processors } else { limit().min(processors) };
-            let made = Box::into_raw(Box::new(Self::new(width, processors)));
-            if CURRENT.compare_exchange(current, made, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            let width = if own.is_some() { processors } else { limit().min(processors) };
+            let new = Box::into_raw(Box::new(Self::new(width, processors)));
+            if CURRENT.compare_exchange(current, new, Ordering::AcqRel, Ordering::Relaxed).is_err() {
                 // SAFETY: no other thread has seen it.
-                drop(unsafe { Box::from_raw(made) });
+                drop(unsafe { Box::from_raw(new) });
             }
         }
     }
@@ -228,8 +228,8 @@ impl Pool for Resident {
         let Some(pool) = self.pool.as_ref().filter(|_| helpers > 0) else { return (0..tasks).for_each(task) };
         // SAFETY: nobody uses the task after `finish` has returned.
         let task = unsafe { transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
-        let taken = (0..tasks).map(|_| AtomicBool::new(false)).collect();
-        let job = Arc::new(Job { task, taken, helpers, inside: AtomicUsize::new(0), caller: thread::current() });
+        let claims = (0..tasks).map(|_| AtomicBool::new(false)).collect();
+        let job = Arc::new(Job { task, claims, helpers, inside: AtomicUsize::new(0), caller: thread::current() });
         for _ in 0..helpers {
             let job = Arc::clone(&job);
             pool.spawn(move || {
@@ -247,52 +247,52 @@ impl Pool for Resident {
 struct Job {
     task: &'static (dyn Fn(usize) + Sync),
     /// For each task, whether a thread has taken it.
-    taken: Box<[AtomicBool]>,
+    claims: Box<[AtomicBool]>,
     /// How many threads may help.
     helpers: usize,
-    /// How many helpers are at work, and whether the call has [`ENDED`].
+    /// How many helpers are at work, and whether the call is at its [`END`].
     inside: AtomicUsize,
     caller: Thread,
 }
 
 /// Marks a call that takes no more helpers.
-const ENDED: usize = 1 << (usize::BITS - 1);
+const END: usize = 1 << (usize::BITS - 1);
 
 impl Job {
     /// Takes one task after the other, its own share first: in the next call on the same memory, the thread then has its
     /// share in its cache. A task must not unwind.
     fn work(&self, worker: usize) {
-        let first = self.taken.len() * worker / (self.helpers + 1);
-        for task in (first..self.taken.len()).chain(0..first) {
-            if !self.taken[task].load(Ordering::Relaxed) && !self.taken[task].swap(true, Ordering::Relaxed) {
+        let first = self.claims.len() * worker / (self.helpers + 1);
+        for task in (first..self.claims.len()).chain(0..first) {
+            if !self.claims[task].load(Ordering::Relaxed) && !self.claims[task].swap(true, Ordering::Relaxed) {
                 (self.task)(task);
             }
         }
     }
 
     fn help(&self) {
-        let enter = |inside: usize| (inside & ENDED == 0).then_some(inside + 1);
+        let enter = |inside: usize| (inside & END == 0).then_some(inside + 1);
         if self.inside.fetch_update(Ordering::Acquire, Ordering::Relaxed, enter).is_err() {
             return;
         }
         self.work(1 + current_thread_index().unwrap_or(0) % self.helpers);
-        if self.inside.fetch_sub(1, Ordering::Release) == ENDED + 1 {
+        if self.inside.fetch_sub(1, Ordering::Release) == END + 1 {
             self.caller.unpark();
         }
     }
 
     /// Lets no more helpers in, and waits for those that are at work.
     fn finish(&self) {
-        let mut inside = self.inside.fetch_or(ENDED, Ordering::AcqRel) | ENDED;
+        let mut inside = self.inside.fetch_or(END, Ordering::AcqRel) | END;
         // The helpers are nearly done; sleeping and being woken would take longer.
         for _ in 0..SPINS {
-            if inside == ENDED {
+            if inside == END {
                 break;
             }
             std::hint::spin_loop();
             inside = self.inside.load(Ordering::Acquire);
         }
-        while inside != ENDED {
+        while inside != END {
             thread::park();
             inside = self.inside.load(Ordering::Acquire);
         }

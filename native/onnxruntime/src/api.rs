@@ -100,7 +100,7 @@ impl Api {
     }
 
     /// Whether a status says that a call succeeded; releases the status.
-    pub fn succeeded(self, status: OrtStatusPtr) -> bool {
+    pub fn is_success(self, status: OrtStatusPtr) -> bool {
         if status.0.is_null() {
             return true;
         }
@@ -159,7 +159,7 @@ pub struct Tensor<'a> {
 ///
 /// # Safety
 /// The description is of the API's ONNX Runtime.
-pub unsafe fn tensor_described(api: Api, info: *const OrtTensorTypeAndShapeInfo) -> Result<Tensor<'static>> {
+pub unsafe fn tensor_from(api: Api, info: *const OrtTensorTypeAndShapeInfo) -> Result<Tensor<'static>> {
     let (mut number, mut rank) = (0i32, 0);
     call!(api, GetTensorElementType(info, (&raw mut number).cast()));
     call!(api, GetDimensionsCount(info, &raw mut rank));
@@ -185,7 +185,7 @@ pub unsafe fn tensor_of<'a>(api: Api, value: *const OrtValue) -> Result<Tensor<'
     let mut info = ptr::null_mut();
     call!(api, GetTensorTypeAndShape(value, &raw mut info));
     // SAFETY: the description was made by the API's ONNX Runtime.
-    let tensor = unsafe { tensor_described(api, info) };
+    let tensor = unsafe { tensor_from(api, info) };
     // SAFETY: the description is ours, and this is its only release.
     unsafe { ((*api.table).ReleaseTensorTypeAndShapeInfo)(info) };
     tensor

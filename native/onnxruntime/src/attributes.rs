@@ -35,10 +35,10 @@ impl Attributes {
     }
 
     /// Reads an attribute of the wanted kind, or refuses it.
-    fn read<T>(&self, name: &CStr, wanted: &str, take: impl Fn(&Value) -> Option<T>) -> Result<Option<T>> {
+    fn read<T>(&self, name: &CStr, kind: &str, take: impl Fn(&Value) -> Option<T>) -> Result<Option<T>> {
         let Some(value) = self.value(name) else { return Ok(None) };
-        if let Some(taken) = take(&value) {
-            return Ok(Some(taken));
+        if let Some(result) = take(&value) {
+            return Ok(Some(result));
         }
         let name = name.to_string_lossy();
         let given = match value {
@@ -47,7 +47,7 @@ impl Attributes {
             Value::Ints(values) => format!("{name}={values:?}"),
             Value::Other(value) => format!("{name}={value}"),
         };
-        Err(Failure::new(format!("attribute '{name}' is not {wanted}"), format!("give it as {wanted}")).given(|| given))
+        Err(Failure::new(format!("attribute '{name}' is not {kind}"), format!("give it as {kind}")).given(|| given))
     }
 
     pub fn int(&self, name: &CStr) -> Result<Option<i64>> {
@@ -127,17 +127,17 @@ impl Attributes {
 
     fn one<T: Default>(&self, read: impl FnOnce(*mut T) -> OrtStatusPtr) -> Option<T> {
         let mut value = T::default();
-        self.api.succeeded(read(&raw mut value)).then_some(value)
+        self.api.is_success(read(&raw mut value)).then_some(value)
     }
 
     /// Reads a list by asking for its length first: `read` gets room, or null, and the number of values there is room for.
     fn list<T: Default + Clone>(&self, read: impl Fn(*mut T, *mut usize) -> OrtStatusPtr) -> Option<Vec<T>> {
         let mut size = 0;
-        if !self.api.succeeded(read(ptr::null_mut(), &raw mut size)) {
+        if !self.api.is_success(read(ptr::null_mut(), &raw mut size)) {
             return None;
         }
         let mut values = vec![T::default(); size];
-        (size == 0 || self.api.succeeded(read(values.as_mut_ptr(), &raw mut size))).then_some(values)
+        (size == 0 || self.api.is_success(read(values.as_mut_ptr(), &raw mut size))).then_some(values)
     }
 
     fn of_inference(&self, context: *const OrtShapeInferContext, name: &CStr) -> Option<Value> {
@@ -145,7 +145,7 @@ impl Attributes {
         // SAFETY: the promise of `new`; the name ends with a zero, the attribute belongs to the node.
         let status =
             unsafe { ((*self.api.table).ShapeInferContext_GetAttribute)(context, name.as_ptr(), &raw mut attribute) };
-        if !self.api.succeeded(status) {
+        if !self.api.is_success(status) {
             return None;
         }
         if let Some(words) = self.words(attribute, OrtOpAttrType::ORT_OP_ATTR_INT) {
@@ -163,14 +163,14 @@ impl Attributes {
     fn words(&self, attribute: *const OrtOpAttr, kind: OrtOpAttrType) -> Option<Vec<u64>> {
         let mut words = vec![0u64; 1];
         loop {
-            let (room, mut needed) = (words.len() * size_of::<u64>(), 0);
+            let (room, mut size) = (words.len() * size_of::<u64>(), 0);
             let data = words.as_mut_ptr().cast();
             // SAFETY: the buffer has the room that is stated.
-            let status = unsafe { ((*self.api.table).ReadOpAttr)(attribute, kind, data, room, &raw mut needed) };
-            let read = self.api.succeeded(status);
-            words.resize(needed.div_ceil(size_of::<u64>()), 0);
-            if read || needed <= room {
-                return (read && needed > 0).then_some(words);
+            let status = unsafe { ((*self.api.table).ReadOpAttr)(attribute, kind, data, room, &raw mut size) };
+            let read = self.api.is_success(status);
+            words.resize(size.div_ceil(size_of::<u64>()), 0);
+            if read || size <= room {
+                return (read && size > 0).then_some(words);
             }
         }
     }

@@ -7,7 +7,7 @@
     reason = "one condition for all: what ONNX Runtime hands over is as the C API documents it, and valid for the call"
 )]
 
-use crate::api::{Api, Failure, OLDEST, Result, Tensor, call, refuse, tensor_described, tensor_of};
+use crate::api::{Api, Failure, OLDEST, Result, Tensor, call, refuse, tensor_from, tensor_of};
 use crate::attributes::{Attributes, Source};
 use crate::operators::{ELEMENT_TYPES, Input, Node, Operator, UNKNOWN};
 use crate::pool::{SessionPool, Sharing};
@@ -113,8 +113,8 @@ functions! {
     ) -> OrtStatusPtr {
         let registration = &*table.cast::<Registration>();
         registration.api.status(|| {
-            let made = Kernel::new(registration, info).map_err(|failure| failure.of(registration.operator.name))?;
-            *kernel = Box::into_raw(Box::new(made)).cast();
+            let result = Kernel::new(registration, info).map_err(|failure| failure.of(registration.operator.name))?;
+            *kernel = Box::into_raw(Box::new(result)).cast();
             Ok(())
         })
     }
@@ -127,7 +127,7 @@ functions! {
     /// The table may be that of another element type. ONNX Runtime ignores a status here and would not release it.
     infer_shape(table: *const OrtCustomOp, context: *mut OrtShapeInferContext) -> OrtStatusPtr {
         let Registration { api, operator, .. } = &*table.cast();
-        api.succeeded(api.status(|| infer(*api, operator, context)));
+        api.is_success(api.status(|| infer(*api, operator, context)));
         OrtStatusPtr(ptr::null_mut())
     }
 }
@@ -166,8 +166,8 @@ impl Kernel {
         for index in 0..self.inputs {
             inputs.extend(self.input(context, index)?);
         }
-        let shape = self.node.shape(&inputs).map_err(|failure| failure.given(|| self.given(&inputs)))?;
-        let (mut outputs, mut wanted): (SmallVec<[*mut u8; 2]>, _) = (SmallVec::new(), false);
+        let shape = self.node.shape(&inputs).map_err(|failure| failure.given(|| self.describe(&inputs)))?;
+        let (mut outputs, mut has_output): (SmallVec<[*mut u8; 2]>, _) = (SmallVec::new(), false);
         // Memory for an output that nobody wants, if another output is wanted.
         let mut spare = Vec::<u64>::new();
         for index in 0..operator.outputs() {
@@ -179,7 +179,7 @@ impl Kernel {
                 outputs.push(spare.as_mut_ptr().cast());
                 continue;
             }
-            wanted = true;
+            has_output = true;
             if !self.outputs_fit.load(Ordering::Relaxed) {
                 let tensor = tensor_of(api, value)?;
                 require_type("the output", tensor.number, operator.output(index, number))?;
@@ -187,7 +187,7 @@ impl Kernel {
             call!(api, GetTensorMutableData(value, &raw mut data));
             outputs.push(data.cast());
         }
-        if !wanted {
+        if !has_output {
             return Ok(());
         }
         self.outputs_fit.store(true, Ordering::Relaxed);
@@ -198,17 +198,17 @@ impl Kernel {
 
     /// An input of one call, which may be a list. The result is not used after the call.
     unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<Input<'a>>> {
-        let &Registration { api, operator, number: wanted, .. } = self.registration;
+        let &Registration { api, operator, number: expected, .. } = self.registration;
         let (mut value, mut data) = (ptr::null(), ptr::null_mut());
         call!(api, KernelContext_GetInput(context, index, &raw mut value));
-        let (is_list, (name, said, no_list)) = (operator.is_list(index), operator.list());
+        let (is_list, (name, words, no_list)) = (operator.is_list(index), operator.list());
         if value.is_null() {
             return if is_list { Ok(None) } else { refuse(format!("input {index} is left out"), "give every input") };
         }
         let Tensor { number, shape } = tensor_of(api, value)?;
         match is_list {
-            true => require_type(said, number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?,
-            false => require_type("an input", number, wanted)?,
+            true => require_type(words, number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?,
+            false => require_type("an input", number, expected)?,
         }
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
         let list = match shape[..] {
@@ -225,23 +225,23 @@ impl Kernel {
     }
 
     /// The inputs of a call, as text for a message.
-    fn given(&self, inputs: &[Input]) -> String {
+    fn describe(&self, inputs: &[Input]) -> String {
         let name = self.registration.operator.list().0;
-        let said = inputs.iter().map(|input| match input.list {
+        let texts = inputs.iter().map(|input| match input.list {
             None => format!("{:?}{:?}", self.registration.element, input.shape).to_lowercase(),
             Some(list) => format!("{name}: {list:?}"),
         });
-        said.collect::<Vec<_>>().join(", ")
+        texts.collect::<Vec<_>>().join(", ")
     }
 }
 
 /// Refuses a tensor of a type that the kernel was not made for: an ONNX Runtime that is built without checks of the graph
 /// believes the types that a model states.
-fn require_type(what: &str, number: i32, wanted: Number) -> Result<()> {
-    if number == wanted as i32 {
+fn require_type(what: &str, number: i32, expected: Number) -> Result<()> {
+    if number == expected as i32 {
         return Ok(());
     }
-    let reason = format!("{what} is of element type {number}, not {}", wanted as i32);
+    let reason = format!("{what} is of element type {number}, not {}", expected as i32);
     refuse(reason, "make the model anew: its types contradict each other")
 }
 
@@ -258,10 +258,10 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
     for index in 0..count {
         let mut info = ptr::null_mut();
         call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
-        let Tensor { number, shape } = tensor_described(api, info)?;
+        let Tensor { number, shape } = tensor_from(api, info)?;
         // The type of the first input: a list has a type of its own. ONNX Runtime may have numbers that are not declared.
         if index == 0 {
-            element = ELEMENT_TYPES.iter().map(|&(known, _)| known).find(|&known| known as i32 == number);
+            element = ELEMENT_TYPES.iter().map(|&(each, _)| each).find(|&each| each as i32 == number);
         }
         let mut shape = shape.into_owned();
         // A tensor of unknown rank looks the same here as one of rank 0.
@@ -272,7 +272,7 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         call!(api, GetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
         for (size, symbol) in shape.iter_mut().zip(symbols) {
             if *size < 0 {
-                *size = numbered(symbol, &mut names);
+                *size = number_of(symbol, &mut names);
             }
         }
         inputs.push(Input { data: ptr::null(), shape: shape.into(), list: None });
@@ -295,20 +295,20 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         call!(api, ShapeInferContext_SetOutputTypeShape(context, index, info));
         Ok(())
     };
-    let told = (0..operator.outputs()).try_for_each(&mut tell);
+    let result = (0..operator.outputs()).try_for_each(&mut tell);
     // The description is ours, and this is its only release.
     ((*api.table).ReleaseTensorTypeAndShapeInfo)(info);
-    told
+    result
 }
 
 /// The negative number that stands for a symbolic size; equal names get the same number. Symbols are null or texts.
-unsafe fn numbered(symbol: *const c_char, names: &mut Vec<*const c_char>) -> i64 {
+unsafe fn number_of(symbol: *const c_char, names: &mut Vec<*const c_char>) -> i64 {
     let text = |symbol: *const c_char| CStr::from_ptr(symbol);
     if symbol.is_null() || text(symbol).is_empty() {
         return UNKNOWN;
     }
-    let known = names.iter().position(|&known| text(known) == text(symbol));
-    -1 - known.unwrap_or_else(|| {
+    let place = names.iter().position(|&name| text(name) == text(symbol));
+    -1 - place.unwrap_or_else(|| {
         names.push(symbol);
         names.len() - 1
     }) as i64

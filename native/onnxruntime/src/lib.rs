@@ -26,7 +26,7 @@ use std::sync::{Mutex, PoisonError};
 static DOMAINS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
 /// Marks session options that already have the domain: ONNX Runtime refuses options that have it twice.
-const REGISTERED: &CStr = c"extremum.registered";
+const MARK: &CStr = c"extremum.registered";
 
 /// Adds the operators of the domain `ai.extremum` to the options of a session, unless they are there.
 ///
@@ -49,11 +49,11 @@ pub unsafe extern "system" fn RegisterCustomOps(
         if options.is_null() {
             return refuse("there are no session options to register in", "give some");
         }
-        let mut registered = 0;
-        call!(api, HasSessionConfigEntry(options, REGISTERED.as_ptr(), &raw mut registered));
-        if registered == 0 {
+        let mut has_domain = 0;
+        call!(api, HasSessionConfigEntry(options, MARK.as_ptr(), &raw mut has_domain));
+        if has_domain == 0 {
             call!(api, AddCustomOpDomain(options, domain(api)?));
-            call!(api, AddSessionConfigEntry(options, REGISTERED.as_ptr(), c"1".as_ptr()));
+            call!(api, AddSessionConfigEntry(options, MARK.as_ptr(), c"1".as_ptr()));
         }
         Ok(())
     })
@@ -63,7 +63,7 @@ pub unsafe extern "system" fn RegisterCustomOps(
 fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
     let mut domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
     let table = api.table.addr();
-    if let Some(&(_, domain)) = domains.iter().find(|&&(known, _)| known == table) {
+    if let Some(&(_, domain)) = domains.iter().find(|&&(each, _)| each == table) {
         return Ok(ptr::with_exposed_provenance_mut(domain));
     }
     stay();

@@ -136,7 +136,7 @@ fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, isize
 pub struct Node {
     operator: &'static Operator,
     largest: bool,
-    listed: Option<Vec<i64>>,
+    axes: Option<Vec<i64>>,
     axis: Option<i64>,
     /// Whether the node covers all axes after `axis` too.
     to_last: bool,
@@ -154,16 +154,16 @@ pub struct Node {
 impl Node {
     /// Reads the attributes; the node has no attributes of other operators.
     pub fn new(operator: &'static Operator, attributes: &Attributes) -> Result<Self> {
-        let (listed, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
+        let (axes, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
         let to_last = attributes.flag(c"to_last", false)?;
-        if listed.is_some() && (axis.is_some() || to_last) {
+        if axes.is_some() && (axis.is_some() || to_last) {
             let reason = "attribute 'axes' cannot stand beside 'axis' or 'to_last'";
             return refuse(reason, "list all axes, or give one axis");
         }
         Ok(Self {
             operator,
             largest: attributes.largest()? && attributes.flag(c"largest", true)?,
-            listed,
+            axes,
             axis,
             to_last,
             keepdims: attributes.flag(c"keepdims", true)?,
@@ -177,7 +177,7 @@ impl Node {
     }
 
     /// For each axis of the input, whether the node works along it; None if that is not known yet.
-    fn chosen(&self, inputs: &[Input<'_>]) -> Result<Option<PerAxis<bool>>> {
+    fn along(&self, inputs: &[Input<'_>]) -> Result<Option<PerAxis<bool>>> {
         let rank = inputs[0].shape.len();
         if self.operator.operation != Operation::Reduce {
             // Hardmax has the last axis as its default since version 13; before that, axis 1 and all axes after it.
@@ -187,13 +187,13 @@ impl Node {
                 _ => 0,
             };
             let one = [self.axis.unwrap_or(default)];
-            let mut chosen = chosen(self.listed.as_deref().unwrap_or(&one), rank)?;
+            let mut along = along(self.axes.as_deref().unwrap_or(&one), rank)?;
             for axis in 1..if self.to_last { rank } else { 0 } {
-                chosen[axis] |= chosen[axis - 1];
+                along[axis] |= along[axis - 1];
             }
-            return Ok(Some(chosen));
+            return Ok(Some(along));
         }
-        let listed = match (&self.listed, inputs.get(1)) {
+        let axes = match (&self.axes, inputs.get(1)) {
             (None, None) => &[],
             (Some(axes), None) => &axes[..],
             (None, Some(Input { list: Some(axes), .. })) => axes,
@@ -202,9 +202,9 @@ impl Node {
                 return refuse("attribute 'axes' cannot stand beside an input of axes", "give one of them");
             }
         };
-        match listed.is_empty() && !self.noop {
+        match axes.is_empty() && !self.noop {
             true => Ok(Some(PerAxis::from_elem(true, rank))),
-            false => chosen(listed, rank).map(Some),
+            false => along(axes, rank).map(Some),
         }
     }
 
@@ -229,31 +229,31 @@ impl Node {
         if operation == Operation::Extremum {
             return self.joint(inputs);
         }
-        let Some(chosen) = self.chosen(inputs)? else { return Ok([UNKNOWN][..].into()) };
+        let Some(along) = self.along(inputs)? else { return Ok([UNKNOWN][..].into()) };
         let shape = &inputs[0].shape;
         let axes = 0..shape.len();
         match operation {
             Operation::OneHot => return Ok(shape[..].into()),
             Operation::TopK => {
                 let k = self.count(inputs)?.unwrap_or(UNKNOWN);
-                let axis = axes.clone().find(|&axis| chosen[axis]).expect("one is chosen");
+                let axis = axes.clone().find(|&axis| along[axis]).expect("one is chosen");
                 let size = shape[axis];
                 if size >= 0 && k > size {
                     let reason = format!("k is {k}, but axis {axis} of the input has {size} elements");
                     return refuse(reason, format!("use a k in [0, {size}]"));
                 }
-                return Ok(axes.map(|axis| if chosen[axis] { k } else { shape[axis] }).collect());
+                return Ok(axes.map(|axis| if along[axis] { k } else { shape[axis] }).collect());
             }
             Operation::Reduce if self.identity => {}
             _ => {
-                if let Some(axis) = axes.clone().find(|&axis| chosen[axis] && shape[axis] == 0) {
+                if let Some(axis) = axes.clone().find(|&axis| along[axis] && shape[axis] == 0) {
                     let reason = format!("there is nothing to choose from: axis {axis} of the input has no element");
                     return refuse(reason, "reduce axes that are not empty");
                 }
             }
         }
-        let kept = axes.filter(|&axis| self.keepdims || !chosen[axis]);
-        Ok(kept.map(|axis| if chosen[axis] { 1 } else { shape[axis] }).collect())
+        let kept = axes.filter(|&axis| self.keepdims || !along[axis]);
+        Ok(kept.map(|axis| if along[axis] { 1 } else { shape[axis] }).collect())
     }
 
     /// The shape that all inputs are broadcast to.
@@ -269,11 +269,11 @@ impl Node {
         let mut joint: PerAxis<i64> = longest.unwrap_or(&[]).into();
         for input in inputs {
             for (size, &own) in joint.iter_mut().rev().zip(input.shape.iter().rev()) {
-                let Some(joined) = join(*size, own) else {
+                let Some(common) = join(*size, own) else {
                     let help = "dimensions, aligned at the last one, must be equal or 1";
                     return refuse("the operands cannot be broadcast against each other", help);
                 };
-                *size = joined;
+                *size = common;
             }
         }
         Ok(joint)
@@ -305,9 +305,9 @@ impl Node {
             return Ok(());
         }
         let (data, whole, swapped) = (inputs[0].data, &inputs[0].shape, false);
-        let chosen = &self.chosen(inputs)?.expect("the inputs of a call are known");
+        let along = &self.along(inputs)?.expect("the inputs of a call are known");
         let axes = (0..whole.len()).rev().zip(c_order(whole, size));
-        let axes = axes.map(|(axis, (len, stride))| (len, stride, chosen[axis]));
+        let axes = axes.map(|(axis, (len, stride))| (len, stride, along[axis]));
         match self.operator.operation {
             Operation::ArgReduce => {
                 let mut to = IndexType::Int64.size() as isize;
@@ -327,12 +327,12 @@ impl Node {
             }
             Operation::TopK => {
                 let k = self.count(inputs)?.expect("the inputs of a call are known") as usize;
-                let wanted = TopK { data, element, swapped, largest, nan_first: largest, times: false, k, sorted };
+                let input = TopK { data, element, swapped, largest, nan_first: largest, times: false, k, sorted };
                 // SAFETY: the caller's promise; `shape` has refused a k above the length of the axis.
-                unsafe { top_k(wanted, axes, output, outputs[1].cast()) };
+                unsafe { top_k(input, axes, output, outputs[1].cast()) };
             }
             // Every slice has a single element, so the output is a copy.
-            _ if whole.iter().zip(chosen).all(|(&len, &reduced)| len == 1 || !reduced) => {
+            _ if whole.iter().zip(along).all(|(&len, &reduced)| len == 1 || !reduced) => {
                 // An array without elements may have no memory.
                 let bytes = whole.iter().fold(size, |bytes, &len| bytes.wrapping_mul(len as usize));
                 if bytes > 0 {
@@ -353,8 +353,8 @@ impl Node {
 }
 
 /// For each axis, whether a list names it.
-fn chosen(axes: &[i64], rank: usize) -> Result<PerAxis<bool>> {
-    let mut chosen = PerAxis::from_elem(false, rank);
+fn along(axes: &[i64], rank: usize) -> Result<PerAxis<bool>> {
+    let mut along = PerAxis::from_elem(false, rank);
     for &axis in axes {
         let from_front = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
         if !(0..rank as i64).contains(&from_front) {
@@ -364,11 +364,11 @@ fn chosen(axes: &[i64], rank: usize) -> Result<PerAxis<bool>> {
             };
             return refuse(format!("axis {axis} is out of range for an input of rank {rank}"), help);
         }
-        if mem::replace(&mut chosen[from_front as usize], true) {
+        if mem::replace(&mut along[from_front as usize], true) {
             return refuse(format!("axis {axis} is listed twice"), "list each axis once");
         }
     }
-    Ok(chosen)
+    Ok(along)
 }
 
 /// The size that two sizes of one dimension broadcast to; None if they do not.
@@ -378,7 +378,7 @@ fn join(one: i64, two: i64) -> Option<i64> {
         (a, b) if a == b => Some(a),
         (a, b) if a >= 0 && b >= 0 => None,
         // A size that is not known yet will be 1 or the known size, which is not 1.
-        (known, _) | (_, known) if known >= 0 => Some(known),
+        (size, _) | (_, size) if size >= 0 => Some(size),
         _ => Some(UNKNOWN),
     }
 }

@@ -47,7 +47,7 @@ impl<'a> SessionPool<'a> {
 struct Call<'a> {
     task: &'a (dyn Fn(usize) + Sync),
     caller: ThreadId,
-    helped: AtomicBool,
+    has_help: AtomicBool,
 }
 
 impl Pool for SessionPool<'_> {
@@ -60,7 +60,7 @@ impl Pool for SessionPool<'_> {
             // SAFETY: the pointer is the one that is passed below, and its target outlives the call.
             let call = unsafe { &*call.cast::<Call>() };
             if thread::current().id() != call.caller {
-                call.helped.store(true, Ordering::Relaxed);
+                call.has_help.store(true, Ordering::Relaxed);
             }
             (call.task)(index);
         }
@@ -69,14 +69,14 @@ impl Pool for SessionPool<'_> {
         let run = unsafe {
             transmute::<unsafe extern "C" fn(*mut c_void, usize), unsafe extern "system" fn(*mut c_void, usize)>(run)
         };
-        let call = Call { task, caller: thread::current().id(), helped: AtomicBool::new(false) };
+        let call = Call { task, caller: thread::current().id(), has_help: AtomicBool::new(false) };
         let data = (&raw const call).cast_mut().cast();
         // SAFETY: the promise of `new`; every task is done when the function returns.
         let status = unsafe { ((*self.api.table).KernelContext_ParallelFor)(self.context, run, tasks, 0, data) };
-        if !self.api.succeeded(status) {
+        if !self.api.is_success(status) {
             (0..tasks).for_each(task);
         }
-        if call.helped.into_inner() {
+        if call.has_help.into_inner() {
             self.sharing.0.store(0, Ordering::Relaxed);
         }
     }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_node_that_nobody_helps_shares_no_more_until_it_tries_again() {
         let sharing = Sharing::default();
-        let shared: Vec<u32> = (0..1000).filter(|_| sharing.pays()).collect();
-        assert_eq!(shared, [0, 1, 2, 3, 4, 5, 6, 7, 256, 512, 768]);
+        let calls: Vec<u32> = (0..1000).filter(|_| sharing.pays()).collect();
+        assert_eq!(calls, [0, 1, 2, 3, 4, 5, 6, 7, 256, 512, 768]);
     }
 }

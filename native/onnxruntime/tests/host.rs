@@ -25,7 +25,7 @@ fn path() -> PathBuf {
 
 /// Loads the library as strictly as possible: every symbol has to be found at once. Also returns the function that a host needs,
 /// as an address that is not bound to the handle.
-fn loaded() -> (system::Library, RegisterCustomOps) {
+fn load() -> (system::Library, RegisterCustomOps) {
     #[cfg(unix)]
     // SAFETY: the library does nothing while it is loaded.
     let library = unsafe { system::Library::open(Some(path()), system::RTLD_NOW | system::RTLD_LOCAL) };
@@ -223,7 +223,7 @@ fn nothing_of_python_is_in_it() {
 
 #[test]
 fn it_is_registered_once_and_stays() {
-    let (library, function) = loaded();
+    let (library, function) = load();
     let mut options = Options::default();
     for _ in 0..2 {
         assert_eq!((options.register(function, &BASE), options.domains), (None, 1));
@@ -251,8 +251,8 @@ fn x() -> Option<Tensor> {
 }
 
 /// Makes a kernel for int64 and runs it on a call; returns the text of an error, if there is one.
-fn outcome(wanted: &str, call: &mut Call) -> Option<String> {
-    let (library, function) = loaded();
+fn outcome(operation: &str, call: &mut Call) -> Option<String> {
+    let (library, function) = load();
     forget(library);
     assert_eq!(Options::default().register(function, &BASE), None);
     let mut kernel = ptr::null_mut();
@@ -260,12 +260,12 @@ fn outcome(wanted: &str, call: &mut Call) -> Option<String> {
     unsafe {
         let is_wanted = |operator: &&OrtCustomOp| {
             let first = operator.GetInputType.expect("a function")(*operator, 0);
-            name(operator) == wanted && first as i32 == INT64
+            name(operator) == operation && first as i32 == INT64
         };
         let operator = operators().into_iter().find(is_wanted).expect("the library has it");
         let create = operator.CreateKernelV2.expect("a function");
-        let made = create(operator, ptr::null(), ptr::from_ref(call).cast(), &raw mut kernel);
-        text_of(made).or_else(|| {
+        let status = create(operator, ptr::null(), ptr::from_ref(call).cast(), &raw mut kernel);
+        text_of(status).or_else(|| {
             let done = operator.KernelComputeV2.expect("a function")(kernel, ptr::from_mut(call).cast());
             operator.KernelDestroy.expect("a function")(kernel);
             text_of(done)
@@ -304,7 +304,7 @@ fn a_call_is_answered() {
 #[test]
 fn what_a_kernel_cannot_run_on_is_refused() {
     let list = |number, shape: &[i64]| vec![x(), tensor(number, shape, [7, 0])];
-    let refused = |operator: &str, inputs, outputs, message: &str| {
+    let refusal = |operator: &str, inputs, outputs, message: &str| {
         let message = Some(format!("{operator}: {message}"));
         assert_eq!(outcome(operator, &mut Call { inputs, outputs }), message);
     };
@@ -314,7 +314,7 @@ fn what_a_kernel_cannot_run_on_is_refused() {
         ("Reduce", list(INT8, &[1]), INT64, "the list of axes is of element type 3, not 7"),
     ] {
         let message = format!("{message}; help: make the model anew: its types contradict each other");
-        refused(operator, inputs, vec![tensor(number, &[], [0, 0])], &message);
+        refusal(operator, inputs, vec![tensor(number, &[], [0, 0])], &message);
     }
     let no_list = "the axes are no list; given: axes: int64[]; help: give them as a tensor of rank 1";
     let no_axis =
@@ -329,7 +329,7 @@ fn what_a_kernel_cannot_run_on_is_refused() {
         ("TopK", vec![x()], no_k),
         ("TopK", list(INT64, &[1]), above),
     ] {
-        refused(operator, inputs, vec![tensor(INT64, &[], [0, 0]); if operator == "TopK" { 2 } else { 1 }], message);
+        refusal(operator, inputs, vec![tensor(INT64, &[], [0, 0]); if operator == "TopK" { 2 } else { 1 }], message);
     }
     // A panic is an error that asks for a report.
     let message = "extremum failed inside, please report this: capacity overflow".into();
@@ -341,9 +341,9 @@ fn what_a_kernel_cannot_run_on_is_refused() {
         ("Reduce", 3, 1, "takes one input and a list of axes"),
         ("TopK", 2, 1, "takes one input and k"),
     ] {
-        let given = format!("the node has {inputs} inputs and {outputs} outputs");
+        let reason = format!("the node has {inputs} inputs and {outputs} outputs");
         let has = if operator == "TopK" { "two outputs" } else { "one output" };
-        let message = format!("{given}; help: the operator {takes} and has {has}");
-        refused(operator, vec![x(); inputs], vec![None; outputs], &message);
+        let message = format!("{reason}; help: the operator {takes} and has {has}");
+        refusal(operator, vec![x(); inputs], vec![None; outputs], &message);
     }
 }

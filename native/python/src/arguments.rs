@@ -1,7 +1,7 @@
 //! Arguments that are not arrays: axes, the type of the indices, flags, words.
 
 use crate::array::{Array, Elements, Ndarray, describe, element_type, elements_of};
-use crate::interpreter::{Object, python, raised};
+use crate::interpreter::{Object, error_of, python};
 use extremum_kernels::{ElementType, Omit};
 use numpy::PyArrayDescr;
 use numpy::npyffi::{NpyTypes, get_type_object};
@@ -13,16 +13,16 @@ use std::ptr;
 /// Converts an axis argument to an integer or a tuple of integers; None if it is one already. May run Python code.
 // Inlined: a returned result goes through memory in pieces, and waiting for it takes a tenth of the time of a small call.
 #[inline(always)]
-pub fn settle<'py>(axis: Option<&Object<'py>>, array: &Ndarray<'py>, function: &str) -> PyResult<Option<Object<'py>>> {
-    let open = axis.filter(|axis| !is_settled(axis));
+pub fn numbers<'py>(axis: Option<&Object<'py>>, array: &Ndarray<'py>, function: &str) -> PyResult<Option<Object<'py>>> {
+    let open = axis.filter(|axis| !are_numbers(axis));
     open.map(|axis| match axis.cast_exact::<PyList>().map(PyListMethods::to_tuple) {
-        Ok(axes) if is_settled(&axes) => Ok(axes.into_any()),
+        Ok(axes) if are_numbers(&axes) => Ok(axes.into_any()),
         _ => python!("integers").call(axis.py(), (function, axis, array)),
     })
     .transpose()
 }
 
-fn is_settled(axis: &Object<'_>) -> bool {
+fn are_numbers(axis: &Object<'_>) -> bool {
     is_number(axis) || axis.cast::<PyTuple>().is_ok_and(|axes| axes.iter_borrowed().all(|axis| is_number(&axis)))
 }
 
@@ -36,7 +36,7 @@ pub fn is_number(axis: &Object<'_>) -> bool {
 pub struct Axes(u64);
 
 impl Axes {
-    /// The axes that a settled argument names; without it, the default axis or all. Runs Python code only to word an error.
+    /// The axes that a numeric argument names; without it, the default axis or all. Runs Python code only to word an error.
     #[inline(always)]
     pub fn of(axis: Option<&Object<'_>>, default: Option<i64>, array: &Array<'_>, function: &str) -> PyResult<Self> {
         let rank = array.shape.len();
@@ -77,7 +77,7 @@ impl Axes {
 fn refuse(axis: Option<&Object<'_>>, default: Option<i64>, array: &Array<'_>, function: &str) -> PyErr {
     let wrong = python!("axis_error");
     let (py, shape) = (array.object.py(), &array.shape[..]);
-    raised(match axis {
+    error_of(match axis {
         Some(axis) => wrong.call(py, (function, axis, shape, &array.object)),
         None => wrong.call(py, (function, default, shape, &array.object)),
     })
@@ -92,7 +92,7 @@ pub const INT64: Elements = Elements { number: LONG, element: ElementType::Int64
 #[inline(always)]
 pub fn index_type<'py>(dtype: Option<&Object<'py>>, out: Option<&Ndarray<'py>>, function: &str) -> PyResult<Elements> {
     let own = match (dtype, out) {
-        (Some(dtype), _) => named(dtype, function)?,
+        (Some(dtype), _) => of_dtype(dtype, function)?,
         (None, Some(out)) => elements_of(out).filter(|own| own.element.is_integer()).unwrap_or(INT64),
         (None, None) => INT64,
     };
@@ -101,7 +101,7 @@ pub fn index_type<'py>(dtype: Option<&Object<'py>>, out: Option<&Ndarray<'py>>, 
 
 // Not inlined, so that calls without a type stay small.
 #[inline(never)]
-fn named(dtype: &Object<'_>, function: &str) -> PyResult<Elements> {
+fn of_dtype(dtype: &Object<'_>, function: &str) -> PyResult<Elements> {
     let index = |dtype: &Object<'_>| {
         let descriptor = dtype.cast::<PyArrayDescr>().ok()?;
         // SAFETY: the object is a descriptor, and alive.
@@ -109,9 +109,9 @@ fn named(dtype: &Object<'_>, function: &str) -> PyResult<Elements> {
         elements.filter(|elements| !elements.swapped && elements.element.is_integer())
     };
     let py = dtype.py();
-    let made = || python!("dtype").call(py, (dtype,)).ok().and_then(|dtype| index(&dtype));
-    match of_class(dtype).or_else(|| index(dtype)).or_else(made) {
-        Some(known) => Ok(known),
+    let other = || python!("dtype").call(py, (dtype,)).ok().and_then(|dtype| index(&dtype));
+    match of_class(dtype).or_else(|| index(dtype)).or_else(other) {
+        Some(elements) => Ok(elements),
         // The Python side refuses it, so that the words are in one place.
         None => Ok(index(&python!("index_type").call(py, (function, dtype))?).expect("a type of indices")),
     }
@@ -133,39 +133,39 @@ fn of_class(dtype: &Object<'_>) -> Option<Elements> {
 }
 
 /// An argument that may be left out, which is not the same as None.
-pub struct Given<'py>(pub Option<Object<'py>>);
+pub struct Argument<'py>(pub Option<Object<'py>>);
 
-impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
     type Error = PyErr;
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         Ok(Self(Some(object.to_owned())))
     }
 }
 
-impl Given<'_> {
+impl Argument<'_> {
     /// The argument is left out.
-    pub const NOT: Self = Self(None);
+    pub const ABSENT: Self = Self(None);
 
     /// Reads a flag, which is false if it is left out; refuses what is not a flag.
     #[inline(always)]
     pub fn flag(self, name: &str, function: &str) -> PyResult<bool> {
         match &self.0 {
             None => Ok(false),
-            Some(given) => flag(given, name, function),
+            Some(value) => flag(value, name, function),
         }
     }
 }
 
-fn flag(given: &Object<'_>, name: &str, function: &str) -> PyResult<bool> {
-    match given.cast::<PyBool>() {
+fn flag(value: &Object<'_>, name: &str, function: &str) -> PyResult<bool> {
+    match value.cast::<PyBool>() {
         Ok(flag) => Ok(flag.is_true()),
-        Err(_) => python!("flag").call(given.py(), (function, name, given))?.extract(),
+        Err(_) => python!("flag").call(value.py(), (function, name, value))?.extract(),
     }
 }
 
 /// The elements that a NaN policy leaves out; None for a policy that only the Python side knows.
 #[inline]
-pub fn omitted(nan_policy: Option<&Object<'_>>) -> Option<Omit> {
+pub fn omission(nan_policy: Option<&Object<'_>>) -> Option<Omit> {
     let Some(policy) = nan_policy else { return Some(Omit::Nothing) };
     match word(policy)? {
         "propagate" => Some(Omit::Nothing),

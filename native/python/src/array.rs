@@ -3,7 +3,7 @@
 //! Turning an argument into an array may run Python code, which may change any array. So `Array::new` reads the arrays of a
 //! call afterwards, each of them once.
 
-use crate::interpreter::{Object, error, python, raised, text};
+use crate::interpreter::{Object, error, error_of, python, text};
 use crate::memory;
 use extremum_kernels::ElementType;
 use extremum_kernels::layout::{PerAxis, sort};
@@ -95,7 +95,7 @@ impl<'py> Array<'py> {
         let bytes = shape.iter().fold(elements.element.size(), |bytes, &len| bytes.saturating_mul(len));
         // SAFETY: the interpreter is attached; NumPy reads the shape and the strides, takes over the reference to the
         // descriptor, and makes an array.
-        let array = memory::made(py, bytes, || unsafe {
+        let array = memory::new_array(py, bytes, || unsafe {
             let array = PY_ARRAY_API.PyArray_NewFromDescr(
                 py,
                 get_type_object(py, NpyTypes::PyArray_Type),
@@ -216,7 +216,7 @@ fn meet(descriptor: Bound<'_, PyArrayDescr>) {
 
 /// Takes an array. The first bfloat16 array makes [`describe`] know the type. May run Python code.
 #[inline]
-fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
+fn take<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
     let number = type_number(array);
     // Another library has registered this type.
     if number >= NPY_TYPES::NPY_USERDEF as c_int && number != BFLOAT16.load(Ordering::Relaxed) {
@@ -243,20 +243,20 @@ fn plain<'a, 'py>(object: &'a Object<'py>) -> Option<&'a Ndarray<'py>> {
 
 /// Takes an array of no subclass, and without dates or durations; None for anything else, which the Python side handles.
 #[inline]
-pub fn settled<'py>(object: &Object<'py>) -> Option<Ndarray<'py>> {
+pub fn take_plain<'py>(object: &Object<'py>) -> Option<Ndarray<'py>> {
     let array = plain(object)?;
     let number = type_number(array);
     let is_time = number == NPY_TYPES::NPY_DATETIME as c_int || number == NPY_TYPES::NPY_TIMEDELTA as c_int;
-    (!is_time).then(|| met(array))
+    (!is_time).then(|| take(array))
 }
 
 /// Takes an array to write to. The Python side decides whether an array of a subclass may be written to.
 pub fn target<'py>(object: &Object<'py>, function: &str) -> PyResult<Ndarray<'py>> {
     if let Some(array) = plain(object) {
-        return Ok(met(array));
+        return Ok(take(array));
     }
     python!("as_output").call(object.py(), (object, function))?;
-    Ok(met(object.cast()?))
+    Ok(take(object.cast()?))
 }
 
 /// The array that kernels write to, and the one that the caller gets.
@@ -264,7 +264,7 @@ pub struct Output<'py> {
     /// The array that the kernels write: never byte-swapped, never overlapping an operand unless it is that operand.
     pub target: Array<'py>,
     /// The array that the caller has given: the target itself, or the array that the target is copied to in the end.
-    given: Option<Ndarray<'py>>,
+    out: Option<Ndarray<'py>>,
 }
 
 impl<'py> Output<'py> {
@@ -283,12 +283,12 @@ impl<'py> Output<'py> {
     ) -> PyResult<Self> {
         let Some(out) = out else {
             let target = Array::empty(py, shape, elements, strides().as_deref())?;
-            return Ok(Self { target, given: None });
+            return Ok(Self { target, out: None });
         };
         let fits = elements.element == out.element() && *out.shape == *shape && out.flags & NPY_ARRAY_WRITEABLE != 0;
         if !fits || !is_apart(&out) {
             let wrong = python!("wrong_output");
-            return Err(raised(wrong.call(py, (function, &out.object, descriptor(py, elements.number)?, shape))));
+            return Err(error_of(wrong.call(py, (function, &out.object, descriptor(py, elements.number)?, shape))));
         }
         let reach = out.extent();
         let clash = |operand: &Array<'_>| {
@@ -298,20 +298,20 @@ impl<'py> Output<'py> {
         };
         if out.elements.swapped || operands.iter().any(clash) {
             let target = Array::empty(py, shape, elements, None)?;
-            return Ok(Self { target, given: Some(out.object) });
+            return Ok(Self { target, out: Some(out.object) });
         }
-        let given = Some(out.object.clone());
-        Ok(Self { target: out, given })
+        let object = Some(out.object.clone());
+        Ok(Self { target: out, out: object })
     }
 
     /// What the function returns: the caller's array, or a fresh one.
     pub fn finish(self) -> PyResult<Object<'py>> {
-        let Some(given) = self.given else { return into_result(self.target.object) };
-        if !given.is(&self.target.object) {
+        let Some(out) = self.out else { return into_result(self.target.object) };
+        if !out.is(&self.target.object) {
             // NumPy detaches from the interpreter while it copies, and attaches again: such calls go through `interpreter`.
-            python!("copy").call(given.py(), (&self.target.object, &given))?;
+            python!("copy").call(out.py(), (&self.target.object, &out))?;
         }
-        Ok(given.into_any())
+        Ok(out.into_any())
     }
 }
 
@@ -345,9 +345,9 @@ fn collide(axes: impl Iterator<Item = (usize, usize)> + Clone, size: usize) -> b
     axes.iter().enumerate().any(|(at, &(steps, stride))| {
         let meets = |step| come_near(&axes[..at], reach, step * stride, &mut tries);
         // No memory is this long, and the sums of longer steps may not fit.
-        let found = reach > isize::MAX / 4 || (1..=steps).take_while(|step| step * stride <= reach).any(meets);
+        let clash = reach > isize::MAX / 4 || (1..=steps).take_while(|step| step * stride <= reach).any(meets);
         reach = reach.saturating_add(steps.saturating_mul(stride));
-        found
+        clash
     })
 }
 

@@ -1,8 +1,8 @@
 //! `maximum` and `minimum`.
 
-use crate::arguments::omitted;
-use crate::array::{Array, Elements, Ndarray, Output, descriptor, elements_of, order_of_memory, settled, target};
-use crate::interpreter::{Object, detached, error, python, raised};
+use crate::arguments::omission;
+use crate::array::{Array, Elements, Ndarray, Output, descriptor, elements_of, order_of_memory, take_plain, target};
+use crate::interpreter::{Object, detach, error, error_of, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Omit, Operand, extremum};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
@@ -69,7 +69,7 @@ macro_rules! elementwise {
             r#where: Option<&Object<'py>>,
         ) -> PyResult<Object<'py>> {
             if r#where.is_none()
-                && let Some(omit) = omitted(nan_policy)
+                && let Some(omit) = omission(nan_policy)
                 && let Some(result) = run(py, stringify!($function), $largest, omit == Omit::Nan, arrays, out)?
             {
                 return Ok(result);
@@ -104,11 +104,11 @@ pub fn elementwise<'py>(
     omit: bool,
     out: Option<&Object<'py>>,
 ) -> PyResult<Object<'py>> {
-    let mixed = || {
+    let failure = || {
         let reason = format!("{function}: the operands are not plain arrays of one element type");
         error(py, python!("ElementTypeError"), reason, "convert them to one element type first")
     };
-    run(py, function, largest, omit, arrays, out)?.ok_or_else(mixed)
+    run(py, function, largest, omit, arrays, out)?.ok_or_else(failure)
 }
 
 /// Computes with plain arrays of one element type, and numbers that fit the type; None if there are other operands.
@@ -124,15 +124,15 @@ fn run<'py>(
     let mut numbers = Vec::new();
     let mut objects = SmallVec::<[Ndarray<'py>; 4]>::with_capacity(arrays.len());
     for (at, object) in arrays.iter_borrowed().enumerate() {
-        match settled(&object) {
+        match take_plain(&object) {
             Some(array) => objects.push(array),
             None => numbers.push((at, object)),
         }
     }
-    let mut made = None;
+    let mut scalars = None;
     if !numbers.is_empty() {
-        made = convert(&numbers, &objects);
-        if made.is_none() {
+        scalars = convert(&numbers, &objects);
+        if scalars.is_none() {
             return Ok(None);
         }
     }
@@ -142,7 +142,7 @@ fn run<'py>(
     for object in objects {
         arrays.push(Array::new(object, function)?);
     }
-    if let Some((elements, bits)) = &mut made {
+    if let Some((elements, bits)) = &mut scalars {
         // The numbers become arrays without dimensions, at their positions among the operands: the position decides which of
         // several NaNs is the result.
         for ((at, _), bits) in numbers.iter().zip(bits) {
@@ -171,7 +171,7 @@ fn run<'py>(
     let extreme = Extreme { largest, omit: omit && elements.element.is_float() };
     let axes = shape.iter().copied().zip(target.strides.iter().copied()).rev();
     // SAFETY: the operands describe readable memory of the broadcast shape; the output has been checked.
-    detached(py, target.bytes(), || unsafe { extremum(&kernels, elements.element, extreme, axes, to) });
+    detach(py, target.bytes(), || unsafe { extremum(&kernels, elements.element, extreme, axes, to) });
     output.finish().map(Some)
 }
 
@@ -185,7 +185,7 @@ fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<P
                 *whole = len;
             } else if len != 1 && len != *whole {
                 let shapes = arrays.iter().map(|array| PyTuple::new(py, &array.shape)).collect::<PyResult<Vec<_>>>()?;
-                return Err(raised(python!("broadcast_shape").call(py, (function, shapes))));
+                return Err(error_of(python!("broadcast_shape").call(py, (function, shapes))));
             }
         }
     }

@@ -24,18 +24,18 @@ static FIND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 pub fn register(find: Object<'_>) -> Option<String> {
     let py = find.py();
     let _ = FIND.set(py, find.unbind());
-    threads::asked()?.err()
+    threads::environment()?.err()
 }
 
 /// A Python function that native code calls.
 pub struct Function {
     name: &'static str,
-    found: PyOnceLock<Py<PyAny>>,
+    cell: PyOnceLock<Py<PyAny>>,
 }
 
 impl Function {
     pub const fn new(name: &'static str) -> Self {
-        Self { name, found: PyOnceLock::new() }
+        Self { name, cell: PyOnceLock::new() }
     }
 
     pub fn call<'py, A>(&self, py: Python<'py>, args: A) -> PyResult<Object<'py>>
@@ -52,15 +52,15 @@ impl Function {
         &self,
         py: Python<'py>,
         args: Bound<'py, PyTuple>,
-        named: Option<&Bound<'py, PyDict>>,
+        kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Object<'py>> {
-        let function = match self.found.get(py) {
+        let function = match self.cell.get(py) {
             Some(function) => function.clone_ref(py),
             None => self.find(py)?,
         };
-        let named = named.map_or(ptr::null_mut(), |named| named.as_ptr());
+        let kwargs = kwargs.map_or(ptr::null_mut(), |dict| dict.as_ptr());
         // SAFETY: all three objects are alive and of the required types, and the interpreter is attached.
-        unsafe { Bound::from_owned_ptr_or_err(py, kept(function.as_ptr(), args.as_ptr(), named)) }
+        unsafe { Bound::from_owned_ptr_or_err(py, call(function.as_ptr(), args.as_ptr(), kwargs)) }
     }
 
     /// Finds the function, which may run Python code that imports its module.
@@ -69,12 +69,12 @@ impl Function {
         let Some(find) = FIND.get(py) else { return Err(PyImportError::new_err("extremum is not imported")) };
         let name = PyTuple::new(py, [self.name])?;
         // SAFETY: as above.
-        let found = unsafe { Bound::from_owned_ptr_or_err(py, kept(find.as_ptr(), name.as_ptr(), ptr::null_mut()))? };
-        let found = found.unbind();
+        let object = unsafe { Bound::from_owned_ptr_or_err(py, call(find.as_ptr(), name.as_ptr(), ptr::null_mut()))? };
+        let object = object.unbind();
         // Another thread may have found it meanwhile. Not `get_or_init`: it lets other threads run while it holds a lock, and
         // in a child forked at that moment the lock would stay taken.
-        let _ = self.found.set(py, found.clone_ref(py));
-        Ok(found)
+        let _ = self.cell.set(py, object.clone_ref(py));
+        Ok(object)
     }
 }
 
@@ -101,21 +101,21 @@ type Call = unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject, *mut PyObj
 ///
 /// # Safety
 /// As for `PyObject_Call`.
-unsafe fn kept(callable: *mut PyObject, args: *mut PyObject, named: *mut PyObject) -> *mut PyObject {
+unsafe fn call(callable: *mut PyObject, args: *mut PyObject, kwargs: *mut PyObject) -> *mut PyObject {
     // pyo3 declares that no C function unwinds. If the compiler saw which function this is, it would remove the guard.
     // SAFETY: the types differ only in whether they unwind.
     let call = hint::black_box(unsafe { mem::transmute::<*const (), Call>(PyObject_Call as *const ()) });
-    let guard = Unwound;
+    let guard = Guard;
     // SAFETY: the caller's promise.
-    let result = unsafe { call(callable, args, named) };
+    let result = unsafe { call(callable, args, kwargs) };
     mem::forget(guard);
     result
 }
 
 /// Parks the thread that drops it, for ever.
-struct Unwound;
+struct Guard;
 
-impl Drop for Unwound {
+impl Drop for Guard {
     fn drop(&mut self) {
         loop {
             thread::park();
@@ -130,22 +130,22 @@ pub fn error(py: Python<'_>, class: &Function, reason: String, remedy: &str) -> 
         let remedy = [("remedy", remedy)].into_py_dict(py)?;
         class.call_with(py, PyTuple::new(py, [&reason])?, Some(&remedy))
     };
-    raised(instance())
+    error_of(instance())
 }
 
 /// The error that a call has returned or raised.
 #[cold]
-pub fn raised(call: PyResult<Object<'_>>) -> PyErr {
+pub fn error_of(call: PyResult<Object<'_>>) -> PyErr {
     call.map_or_else(|failure| failure, PyErr::from_value)
 }
 
 /// Bytes from which on it pays to let other Python threads run.
-const DETACHED: usize = 1 << 16;
+const LARGE: usize = 1 << 16;
 
 /// Runs `work`, detached from the interpreter if it takes long enough for other threads to notice.
 #[inline(always)]
-pub fn detached(py: Python<'_>, bytes: usize, work: impl FnOnce()) {
-    if bytes < DETACHED {
+pub fn detach(py: Python<'_>, bytes: usize, work: impl FnOnce()) {
+    if bytes < LARGE {
         return work();
     }
     apart(py, work);

@@ -3,7 +3,7 @@
 //! pyo3 refuses them before a function runs. A signature with `**` would accept them, but a small call would take half as
 //! long again. So each function gets a wrapper that asks Python, after an error, whether a keyword was unknown.
 
-use crate::interpreter::{Object, python, raised};
+use crate::interpreter::{Object, error_of, python};
 use pyo3::ffi::{self, PyCFunction, PyCFunctionFastWithKeywords, PyMethodDef, PyMethodDefPointer, PyObject};
 use pyo3::prelude::*;
 use std::ffi::CString;
@@ -28,15 +28,15 @@ pub fn wrap(module: &Bound<'_, PyModule>, names: [&'static str; 9]) -> PyResult<
             ml_doc: CString::new(doc)?.into_raw(),
         };
         // SAFETY: `function` is native, and its flags tell its type. The definition lives as long as the process.
-        let wrapped = unsafe {
+        let object = unsafe {
             assert_eq!(ffi::PyCFunction_GetFlags(function.as_ptr()), flags, "{name} has the fast calling convention");
             let own = ffi::PyCFunction_GetFunction(function.as_ptr()).expect("a native function");
             let _ = plain.set((mem::transmute::<PyCFunction, PyCFunctionFastWithKeywords>(own), name));
             let owner = module.name()?;
-            let wrapped = ffi::PyCFunction_NewEx(Box::leak(Box::new(definition)), module.as_ptr(), owner.as_ptr());
-            Bound::from_owned_ptr_or_err(module.py(), wrapped)?
+            let object = ffi::PyCFunction_NewEx(Box::leak(Box::new(definition)), module.as_ptr(), owner.as_ptr());
+            Bound::from_owned_ptr_or_err(module.py(), object)?
         };
-        module.setattr(name, wrapped)?;
+        module.setattr(name, object)?;
     }
     Ok(())
 }
@@ -68,8 +68,8 @@ fn refuse_unknown(function: &str, keywords: Object<'_>) {
     }
     let failure = PyErr::fetch(py);
     match python!("unknown_keyword").call(py, (function, keywords)) {
-        Ok(unknown) if unknown.is_none() => failure,
-        other => raised(other),
+        Ok(answer) if answer.is_none() => failure,
+        other => error_of(other),
     }
     .restore(py);
 }

@@ -97,12 +97,12 @@ fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>)> {
 
 /// Makes an array of `bytes` bytes. The memory of a large array is kept after the array is gone, unless the user has set an
 /// allocator.
-pub fn made<T>(py: Python<'_>, bytes: usize, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    if bytes < LEAST || bytes > get_kept_memory() { make() } else { made_of_block(py, make) }
+pub fn new_array<T>(py: Python<'_>, bytes: usize, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    if bytes < LEAST || bytes > get_kept_memory() { make() } else { new_in_block(py, make) }
 }
 
 #[inline(never)]
-fn made_of_block<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+fn new_in_block<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     let (set_handler, ours) = numpy(py)?;
     // SAFETY: the interpreter is attached; NumPy takes a capsule with a handler, and returns the previous one.
     let set = |handler: *mut PyObject| unsafe { Bound::from_owned_ptr_or_err(py, set_handler(handler)) };
@@ -230,11 +230,11 @@ impl Drop for Block {
 }
 
 /// Blocks that arrays gave back, the oldest first.
-static KEPT: Mutex<Vec<Block>> = Mutex::new(Vec::new());
+static BLOCKS: Mutex<Vec<Block>> = Mutex::new(Vec::new());
 
 /// Locks the blocks, but does not wait for ever: if another thread held the lock during a `fork`, the child keeps nothing.
-fn kept() -> Option<MutexGuard<'static, Vec<Block>>> {
-    let attempt = || KEPT.try_lock().inspect_err(|_| thread::yield_now()).ok();
+fn blocks() -> Option<MutexGuard<'static, Vec<Block>>> {
+    let attempt = || BLOCKS.try_lock().inspect_err(|_| thread::yield_now()).ok();
     (0..100).find_map(|_| attempt())
 }
 
@@ -243,24 +243,24 @@ static LIMIT: AtomicUsize = AtomicUsize::new(MOST);
 
 /// Takes a block that has room for `bytes` bytes, and at most a quarter more.
 fn take(bytes: usize) -> Option<Block> {
-    let mut kept = kept()?;
-    let at = kept.iter().rposition(|block| (bytes..=bytes + bytes / 4).contains(&block.capacity()))?;
-    Some(kept.remove(at))
+    let mut blocks = blocks()?;
+    let at = blocks.iter().rposition(|block| (bytes..=bytes + bytes / 4).contains(&block.capacity()))?;
+    Some(blocks.remove(at))
 }
 
 /// Keeps a block, if there is one, and frees the oldest blocks beyond the limit.
 fn keep(block: Option<Block>) {
-    let Some(mut kept) = kept() else { return };
-    kept.extend(block.filter(|block| block.capacity() >= LEAST));
+    let Some(mut blocks) = blocks() else { return };
+    blocks.extend(block.filter(|block| block.capacity() >= LEAST));
     let mut room = get_kept_memory();
-    let stay = kept.iter().rev().take(8).take_while(|block| {
+    let stay = blocks.iter().rev().take(8).take_while(|block| {
         let fits = block.capacity() <= room;
         room = room.saturating_sub(block.capacity());
         fits
     });
-    let go = kept.len() - stay.count();
-    let gone: Vec<Block> = kept.drain(..go).collect();
-    drop(kept);
+    let go = blocks.len() - stay.count();
+    let oldest: Vec<Block> = blocks.drain(..go).collect();
+    drop(blocks);
     // After the lock is released: the system takes long to free memory.
-    drop(gone);
+    drop(oldest);
 }

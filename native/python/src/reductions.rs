@@ -1,9 +1,9 @@
 //! `argmax`, `argmin`, `max`, `min` and `minmax`, with the single reduction behind them: values and indices at either end of
 //! the order in one pass, which can skip elements. And `hardmax`.
 
-use crate::arguments::{Axes, Given, index_type, omitted, settle};
-use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, order_of_memory, settled, target};
-use crate::interpreter::{Object, detached, error, python};
+use crate::arguments::{Argument, Axes, index_type, numbers, omission};
+use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, order_of_memory, take_plain, target};
+use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Dimension, ElementType, IndexType, Input, Omit, Selection, Target, argreduce, onehot, select};
 use numpy::npyffi::PY_ARRAY_API;
@@ -40,14 +40,14 @@ pub fn reduce<'py>(
         (true, false) => Omit::Nan,
         (true, true) => Omit::NotATime,
     };
-    let Some((lacking, ends)) = reduction.select(x, axis, omit, r#where, values, index, None)? else {
+    let Some((blanks, ends)) = reduction.select(x, axis, omit, r#where, values, index, None)? else {
         let reason = format!("{function}: not a plain array, or a mask that is not one of bool in its shape");
         let remedy = "pass numpy.ndarray, and broadcast the mask to its shape";
         return Err(error(x.py(), python!("ArgumentError"), reason, remedy));
     };
     let object = |array: Option<Ndarray<'py>>| array.map(into_result).transpose();
     let ends = ends.into_iter().map(|[values, indices]| Ok([object(values)?, object(indices)?]));
-    Ok((lacking, ends.collect::<PyResult<_>>()?))
+    Ok((blanks, ends.collect::<PyResult<_>>()?))
 }
 
 struct Reduction<'a> {
@@ -75,13 +75,13 @@ impl Reduction<'_> {
         out: Option<&Object<'py>>,
     ) -> PyResult<Option<Object<'py>>> {
         let (py, function) = (x.py(), self.function);
-        let settled = settle(axis, &x, function)?;
+        let numbers = numbers(axis, &x, function)?;
         let out = out.map(|out| target(out, function)).transpose()?;
         let index = index_type(dtype, out.as_ref(), function)?;
         // No Python code runs from here until the kernel has ended, except to word an error.
         let x = Array::new(x, function)?;
         let out = out.map(|out| Array::new(out, function)).transpose()?;
-        let axes = Axes::of(settled.as_ref().or(axis), None, &x, function)?;
+        let axes = Axes::of(numbers.as_ref().or(axis), None, &x, function)?;
         let block = block(&x, axes);
         if block == 0 || block - 1 > index.element.max() {
             return Ok(None);
@@ -96,7 +96,7 @@ impl Reduction<'_> {
             let to = (&raw mut place).cast::<u8>();
             let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
             // SAFETY: `x` describes readable memory, and only one index is written.
-            detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.element) });
+            detach(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.element) });
             let descriptor = descriptor(py, index.number)?;
             // SAFETY: NumPy reads one element of the descriptor's type.
             return unsafe {
@@ -104,9 +104,9 @@ impl Reduction<'_> {
                 Bound::from_owned_ptr_or_err(py, scalar).map(Some)
             };
         }
-        let shape = self.kept(&x, axes);
-        let wanted = (&shape[..], index);
-        let output = Output::new(py, out, function, wanted, slice::from_ref(&x), (false, || None))?;
+        let shape = self.shape(&x, axes);
+        let form = (&shape[..], index);
+        let output = Output::new(py, out, function, form, slice::from_ref(&x), (false, || None))?;
         let mut strides = output.target.strides.iter().rev();
         let walk = lens.iter().zip(steps).enumerate().rev().map(|(axis, (&len, &step))| {
             let reduced = axes.contains(axis);
@@ -116,7 +116,7 @@ impl Reduction<'_> {
         let to = output.target.data;
         // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the right
         // shape, clear of `x`, and of a type that holds every index.
-        detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.element) });
+        detach(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.element) });
         output.finish().map(Some)
     }
 
@@ -134,15 +134,15 @@ impl Reduction<'_> {
         complete: Option<Option<i64>>,
     ) -> PyResult<Option<(usize, Ends<'py>)>> {
         let (py, function) = (x.py(), self.function);
-        let (x, mask) = match (settled(x), mask.map(settled)) {
+        let (x, mask) = match (take_plain(x), mask.map(take_plain)) {
             (None, _) | (_, Some(None)) => return Ok(None),
             (Some(x), mask) => (x, mask.flatten()),
         };
-        let settled = settle(axis, &x, function)?;
+        let numbers = numbers(axis, &x, function)?;
         // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
         let x = Array::new(x, function)?;
         let mask = mask.map(|mask| Array::new(mask, function)).transpose()?;
-        let axes = Axes::of(settled.as_ref().or(axis), None, &x, function)?;
+        let axes = Axes::of(numbers.as_ref().or(axis), None, &x, function)?;
         let omit = if omit == Omit::Nan && !x.element().is_float() { Omit::Nothing } else { omit };
         let may_lack = omit != Omit::Nothing || mask.is_some();
         let fits = |index: IndexType| block(&x, axes) - 1 <= index.max() && (!may_lack || index.is_signed());
@@ -155,7 +155,7 @@ impl Reduction<'_> {
             // The index shows in which slices no element takes part.
             index = Some(index_type(None, None, function)?);
         }
-        let shape = self.kept(&x, axes);
+        let shape = self.shape(&x, axes);
         let mut ends = Ends::new();
         let mut targets = SmallVec::<[Target; 2]>::new();
         for &largest in self.largest {
@@ -180,22 +180,22 @@ impl Reduction<'_> {
             mask: mask.as_ref().map_or(0, |mask| mask.strides[axis]),
             reduced: axes.contains(axis),
         });
-        let mut lacking = 0;
+        let mut blanks = 0;
         // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, in C order, of the shape of
         // the kept axes.
-        detached(py, x.bytes(), || lacking = unsafe { select(selection, walk, &targets) });
+        detach(py, x.bytes(), || blanks = unsafe { select(selection, walk, &targets) });
         match complete {
-            Some(None) if lacking > 0 => return Ok(None),
-            Some(Some(place)) if lacking > 0 && place != -1 => {
+            Some(None) if blanks > 0 => return Ok(None),
+            Some(Some(place)) if blanks > 0 && place != -1 => {
                 targets.iter().for_each(|target| fill(target, shape.iter().product(), place))
             }
             _ => {}
         }
-        Ok(Some((lacking, ends)))
+        Ok(Some((blanks, ends)))
     }
 
     /// The shape of a result.
-    fn kept(&self, x: &Array<'_>, axes: Axes) -> PerAxis<usize> {
+    fn shape(&self, x: &Array<'_>, axes: Axes) -> PerAxis<usize> {
         let mut shape = PerAxis::new();
         for (axis, &len) in x.shape.iter().enumerate() {
             match axes.contains(axis) {
@@ -264,13 +264,13 @@ macro_rules! reduction {
         $(#[$example])*
         #[pyfunction]
         #[pyo3(
-            signature = (x, /, axis=None, *, $($flag=Given::NOT,)* $($keyword=None,)*),
+            signature = (x, /, axis=None, *, $($flag=Argument::ABSENT,)* $($keyword=None,)*),
             text_signature = $text
         )]
         pub fn $function<'py>(
             x: &Object<'py>,
             axis: Option<&Object<'py>>,
-            $($flag: Given<'py>,)*
+            $($flag: Argument<'py>,)*
             $($keyword: Option<&Object<'py>>,)*
         ) -> PyResult<Object<'py>> {
             let function = stringify!($function);
@@ -372,7 +372,7 @@ fn index<'py>(
     if nan_policy.is_none()
         && r#where.is_none()
         && default.is_none()
-        && let Some(x) = settled(x)
+        && let Some(x) = take_plain(x)
     {
         return reduction.index(x, axis, dtype, out);
     }
@@ -381,9 +381,9 @@ fn index<'py>(
     }
     let index = index_type(dtype, None, function)?;
     let place = default.map(|default| no_place(default, index.element));
-    let (Some(omit), None | Some(Some(_))) = (omitted(nan_policy), place) else { return Ok(None) };
-    let found = reduction.select(x, axis, omit, r#where, false, Some(index), Some(place.flatten()))?;
-    found.and_then(|(_, ends)| ends.into_iter().find_map(|[_, indices]| indices)).map(into_result).transpose()
+    let (Some(omit), None | Some(Some(_))) = (omission(nan_policy), place) else { return Ok(None) };
+    let answer = reduction.select(x, axis, omit, r#where, false, Some(index), Some(place.flatten()))?;
+    answer.and_then(|(_, ends)| ends.into_iter().find_map(|[_, indices]| indices)).map(into_result).transpose()
 }
 
 /// The default for slices without an element, if it is an index that can be written here.
@@ -498,13 +498,13 @@ fn values<'py>(
     }
     let index = return_index.then(|| index_type(index_dtype, None, function)).transpose()?;
     let reduction = Reduction { function, largest, keepdims, last };
-    let Some(omit) = omitted(nan_policy) else { return Ok(None) };
-    let found = reduction.select(x, axis, omit, r#where, true, index, Some(None))?;
-    found.map(|(_, ends)| named(x.py(), ends, return_index)).transpose()
+    let Some(omit) = omission(nan_policy) else { return Ok(None) };
+    let answer = reduction.select(x, axis, omit, r#where, true, index, Some(None))?;
+    answer.map(|(_, ends)| result(x.py(), ends, return_index)).transpose()
 }
 
 /// The result: a single value, or a named tuple of all values and then their indices.
-fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<Object<'py>> {
+fn result<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<Object<'py>> {
     let mut results = SmallVec::<[_; 4]>::new();
     for what in 0..1 + usize::from(indices) {
         for end in &mut ends {
@@ -566,18 +566,18 @@ fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<O
 ///        [0., 1., 0.]])
 #[pyfunction]
 #[pyo3(
-    signature = (x, /, axis=Given::NOT, *, out=None, nan_policy=None, r#where=None),
+    signature = (x, /, axis=Argument::ABSENT, *, out=None, nan_policy=None, r#where=None),
     text_signature = "(x, /, axis=-1, *, out=None, nan_policy='propagate', where=None)"
 )]
 pub fn hardmax<'py>(
     x: &Object<'py>,
-    axis: Given<'py>,
+    axis: Argument<'py>,
     out: Option<&Object<'py>>,
     nan_policy: Option<&Object<'py>>,
     r#where: Option<&Object<'py>>,
 ) -> PyResult<Object<'py>> {
     let py = x.py();
-    let Some(x) = settled(x).filter(|_| nan_policy.is_none() && r#where.is_none()) else {
+    let Some(x) = take_plain(x).filter(|_| nan_policy.is_none() && r#where.is_none()) else {
         // The Python side handles other libraries' arrays, times, NaN policies and masks.
         let axis = axis.0.map_or_else(|| (-1).into_bound_py_any(py), Ok)?;
         return python!("hardmax").call(py, (x, axis, out, nan_policy, r#where));
@@ -587,12 +587,12 @@ pub fn hardmax<'py>(
         Some(axis) if axis.is_none() => (None, None),
         axis => (axis, Some(-1)),
     };
-    let settled = settle(axis.as_ref(), &x, "hardmax")?;
+    let numbers = numbers(axis.as_ref(), &x, "hardmax")?;
     let out = out.map(|out| target(out, "hardmax")).transpose()?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let x = Array::new(x, "hardmax")?;
     let out = out.map(|out| Array::new(out, "hardmax")).transpose()?;
-    let axes = Axes::of(settled.or(axis).as_ref(), default, &x, "hardmax")?;
+    let axes = Axes::of(numbers.or(axis).as_ref(), default, &x, "hardmax")?;
     let (operands, shape) = (slice::from_ref(&x), &x.shape[..]);
     let order = (false, || order_of_memory(operands, shape));
     let output = Output::new(py, out, "hardmax", (shape, x.elements), operands, order)?;
@@ -602,6 +602,6 @@ pub fn hardmax<'py>(
     let walk = walk.map(|(axis, ((&len, &step), &stride))| (len, step, stride, axes.contains(axis)));
     // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the same shape
     // and type, and clear of `x`.
-    detached(py, x.bytes(), || unsafe { onehot(data, element, swapped, walk, to) });
+    detach(py, x.bytes(), || unsafe { onehot(data, element, swapped, walk, to) });
     output.finish()
 }

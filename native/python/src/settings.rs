@@ -89,8 +89,8 @@ pub fn get_instruction_set() -> &'static str {
 #[pyfunction]
 #[pyo3(signature = (name, /))]
 pub fn set_instruction_set(py: Python<'_>, name: &str) -> PyResult<()> {
-    let known = InstructionSet::ALL.into_iter().find(|set| set.name() == name);
-    if known.is_some_and(InstructionSet::force) {
+    let set = InstructionSet::ALL.into_iter().find(|set| set.name() == name);
+    if set.is_some_and(InstructionSet::force) {
         return Ok(());
     }
     let reason = format!("set_instruction_set: this processor has no instruction set named {name}");

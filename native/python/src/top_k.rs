@@ -1,8 +1,8 @@
 //! `top_k`, and the operation behind it.
 
-use crate::arguments::{Axes, Given, INT64, is_number, omitted, word};
-use crate::array::{Array, Ndarray, settled};
-use crate::interpreter::{Object, detached, error, python};
+use crate::arguments::{Argument, Axes, INT64, is_number, omission, word};
+use crate::array::{Array, Ndarray, take_plain};
+use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Omit, TopK, top_k as find};
 use pyo3::IntoPyObjectExt;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
 /// What is wanted along an axis.
-struct Wanted {
+struct Query {
     k: usize,
     largest: bool,
     sorted: bool,
@@ -19,7 +19,7 @@ struct Wanted {
 }
 
 /// The values and the indices.
-type Found<'py> = [Ndarray<'py>; 2];
+type Results<'py> = [Ndarray<'py>; 2];
 
 /// Finds the k best elements of a plain array along an axis; without an axis, of all its elements.
 ///
@@ -36,16 +36,16 @@ pub fn top_k_plain<'py>(
     nan_first: bool,
     times: bool,
 ) -> PyResult<(Ndarray<'py>, Ndarray<'py>)> {
-    let wanted = Wanted { k, largest, sorted, nan_first, times };
-    let found = settled(x).map(|x| wanted.find(x, axis, None, function)).transpose()?;
-    let Some([values, indices]) = found.flatten() else {
+    let query = Query { k, largest, sorted, nan_first, times };
+    let results = take_plain(x).map(|x| query.find(x, axis, None, function)).transpose()?;
+    let Some([values, indices]) = results.flatten() else {
         let reason = format!("{function}: not a plain array, or one with fewer than {k} elements along the axis");
         return Err(error(x.py(), python!("ArgumentError"), reason, "pass numpy.ndarray, and k within it"));
     };
     Ok((values, indices))
 }
 
-impl Wanted {
+impl Query {
     /// Finds the k best elements along an axis, or the default axis, or of the whole array; None if there are fewer than k.
     #[inline(always)]
     fn find<'py>(
@@ -54,7 +54,7 @@ impl Wanted {
         axis: Option<&Object<'py>>,
         default: Option<i64>,
         function: &str,
-    ) -> PyResult<Option<Found<'py>>> {
+    ) -> PyResult<Option<Results<'py>>> {
         let py = x.py();
         // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
         let x = Array::new(x, function)?;
@@ -75,10 +75,10 @@ impl Wanted {
         let values = Array::empty(py, &shape, x.elements, None)?;
         let indices = Array::empty(py, &shape, INT64, None)?;
         let (data, element, swapped) = (x.data, x.element(), x.elements.swapped);
-        let wanted = TopK { data, element, swapped, largest, nan_first, times, k, sorted };
+        let input = TopK { data, element, swapped, largest, nan_first, times, k, sorted };
         let walk = (0..x.shape.len()).rev().map(|axis| (x.shape[axis], x.strides[axis], axes.contains(axis)));
         // SAFETY: `x` describes readable memory; the results are new, in C order.
-        detached(py, x.bytes(), || unsafe { find(wanted, walk, values.data, indices.data.cast()) });
+        detach(py, x.bytes(), || unsafe { find(input, walk, values.data, indices.data.cast()) });
         Ok(Some([values.object, indices.object]))
     }
 }
@@ -137,13 +137,13 @@ impl Wanted {
 ///        [0, 2]])
 #[pyfunction]
 #[pyo3(
-    signature = (x, /, k, axis=Given::NOT, *, mode=None, sorted=None, nan_policy=None),
+    signature = (x, /, k, axis=Argument::ABSENT, *, mode=None, sorted=None, nan_policy=None),
     text_signature = "(x, /, k, axis=-1, *, mode='largest', sorted=True, nan_policy='propagate')"
 )]
 pub fn top_k<'py>(
     x: &Object<'py>,
     k: &Object<'py>,
-    axis: Given<'py>,
+    axis: Argument<'py>,
     mode: Option<&Object<'py>>,
     sorted: Option<&Object<'py>>,
     nan_policy: Option<&Object<'py>>,
@@ -158,15 +158,15 @@ pub fn top_k<'py>(
             _ => return None,
         };
         let sorted = sorted.map_or(Some(true), |sorted| Some(sorted.cast::<PyBool>().ok()?.is_true()))?;
-        let nan_first = omitted(nan_policy)? == Omit::Nothing;
-        Some(Wanted { k, largest, sorted, nan_first, times: false })
+        let nan_first = omission(nan_policy)? == Omit::Nothing;
+        Some(Query { k, largest, sorted, nan_first, times: false })
     };
-    if let Some(array) = settled(x)
+    if let Some(array) = take_plain(x)
         && axis.as_ref().is_none_or(is_number)
-        && let Some(wanted) = usual()
-        && let Some(found) = wanted.find(array, axis.as_ref(), default, "top_k")?
+        && let Some(query) = usual()
+        && let Some(results) = query.find(array, axis.as_ref(), default, "top_k")?
     {
-        return python!("ValuesIndices").call_with(py, PyTuple::new(py, found)?, None);
+        return python!("ValuesIndices").call_with(py, PyTuple::new(py, results)?, None);
     }
     // The Python side handles other libraries' arrays and times, and words errors.
     let axis = default.map(|default| default.into_bound_py_any(py)).transpose()?.or(axis);

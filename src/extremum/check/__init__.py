@@ -76,8 +76,8 @@ def check(
       given x: float32[3], axis=1
       help  use a value in [-1, 0]
     """
-    selected, ignored = ({rule.code for code in codes for rule in matching(code)} for codes in (select, ignore))
-    rules = [rule for rule in RULES if (not selected or rule.code in selected) and rule.code not in ignored]
+    selection, exclusion = ({rule.code for code in codes for rule in matching(code)} for codes in (select, ignore))
+    rules = [rule for rule in RULES if (not selection or rule.code in selection) and rule.code not in exclusion]
     level = None if feature_level is None else feature_level_of(feature_level)
     notes, stock = [], None
     with ExitStack() as stack:
@@ -114,7 +114,7 @@ def find(code: str) -> Rule:
     >>> find("EX009").title
     'nothing to choose from'
     """
-    return _chosen(code, [rule for rule in RULES if rule.code == code.upper()])[0]
+    return _require_rules(code, [rule for rule in RULES if rule.code == code.upper()])[0]
 
 
 def matching(prefix: str) -> tuple[Rule, ...]:
@@ -124,10 +124,10 @@ def matching(prefix: str) -> tuple[Rule, ...]:
     >>> [rule.code for rule in matching("EX00")][:2]
     ['EX001', 'EX002']
     """
-    return _chosen(prefix, [rule for rule in RULES if prefix and rule.code.startswith(prefix.upper())])
+    return _require_rules(prefix, [rule for rule in RULES if prefix and rule.code.startswith(prefix.upper())])
 
 
-def _chosen(code: str, rules: list[Rule]) -> tuple[Rule, ...]:
+def _require_rules(code: str, rules: list[Rule]) -> tuple[Rule, ...]:
     if not rules:
         remedy = f"the codes are {', '.join(rule.code for rule in RULES)}"
         raise ArgumentError(f"there is no rule {code!r}", remedy=remedy)

@@ -70,8 +70,8 @@ def _sample_types(site: Site) -> dict[str, TensorType]:
     for name, tensor in zip(site.names, site.operands, strict=False):
         sizes = _sizes(tensor, joint)
         # The axis of a selection has at least the k elements that it takes, up to a limit.
-        chosen = validate.axes(site.version, site.accepted, len(sizes)) if least else ()
-        sizes = tuple(max(size, least) if axis in chosen else size for axis, size in enumerate(sizes))
+        axes = validate.axes(site.version, site.accepted, len(sizes)) if least else ()
+        sizes = tuple(max(size, least) if axis in axes else size for axis, size in enumerate(sizes))
         types[name] = TensorType(tensor.element, sizes)
     # If the model leaves the values open: one element, or the last axis.
     default = (1,) if site.version.family is Family.TOP else () if site.inputs[0].rank == 0 else (-1,)
@@ -98,8 +98,8 @@ def _sizes(tensor: TensorType, joint: Shape | None) -> tuple[int, ...]:
     """Return the sizes of a sample; an open size fits the others in broadcasting."""
     shape = tensor.shape if tensor.shape is not None else (None,) * (_OPEN_RANK if joint is None else len(joint))
     others = joint[len(joint) - len(shape) :] if joint else (None,) * len(shape)
-    known = ([size for size in pair if isinstance(size, int)] for pair in zip(shape, others, strict=True))
-    return tuple(min((*sizes, _LARGEST_SIZE)[0], _LARGEST_SIZE) for sizes in known)
+    numbers = ([size for size in pair if isinstance(size, int)] for pair in zip(shape, others, strict=True))
+    return tuple(min((*sizes, _LARGEST_SIZE)[0], _LARGEST_SIZE) for sizes in numbers)
 
 
 def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind: Kind) -> NDArray[Any]:
@@ -167,12 +167,12 @@ class AskedRuntime:
         """Yield each outcome that is not exact, why there is no answer, and the input; nothing for invalid nodes."""
         if any(tensor.element is None for tensor in site.inputs) or any(refusals(site.outputs)):
             return
-        stated = resolve_references(site.node, {})
+        source = resolve_references(site.node, {})
         # Nodes that differ only in names, and in sizes that no sample has, are one question.
         names = {name: f"x{at}" for at, name in enumerate(dict.fromkeys(site.names))}
         inputs = [names[name] for name in site.names]
         outputs = [f"y{at or ''}" for at in range(len(site.version.outputs))]
-        node = onnx.NodeProto(op_type=stated.op_type, input=inputs, output=outputs, attribute=stated.attribute)
+        node = onnx.NodeProto(op_type=source.op_type, input=inputs, output=outputs, attribute=source.attribute)
         types = {names[name]: each for name, each in _sample_types(site).items()}
         key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(types.items()), tuple(kinds)
         if key not in self._evidence:
@@ -188,9 +188,9 @@ class AskedRuntime:
                     # If a runtime does not answer one sample, the others are skipped.
                     break
             self._evidence[key] = evidence
-        attributes = ", ".join(f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in stated.attribute)
-        called = f"{stated.op_type}{f' <{attributes}>' if attributes else ''} ({', '.join(stated.input)})"
-        text = f"{called}, opset {site.opsets['']}"
+        attributes = ", ".join(f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in source.attribute)
+        call = f"{source.op_type}{f' <{attributes}>' if attributes else ''} ({', '.join(source.input)})"
+        text = f"{call}, opset {site.opsets['']}"
         for outcome, why, arrays, answers in self._evidence[key]:
             yield outcome, why, "; ".join([text, *map(" = ".join, zip(names, arrays, strict=True)), *answers])
 
@@ -206,13 +206,13 @@ class AskedRuntime:
             outputs = self.watched.ask(question, inputs)
         except NoAnswerError as error:
             return error.outcome, str(error), []
-        outcome, answered = Outcome.WRONG, f"{len(outputs)} outputs"
+        outcome, answer = Outcome.WRONG, f"{len(outputs)} outputs"
         if len(outputs) == len(expected):
             arrays = list(inputs.values())
             attributes = validate.attributes(site.version, site.attributes, operand_types(site.version, arrays))
             outcome = compare(Question(site.version, attributes, arrays), expected, outputs)
-            answered = "; ".join(map(_array, outputs))
-        return outcome, "", [f"expected {'; '.join(map(_array, expected))}", f"answered {answered}"]
+            answer = "; ".join(map(_array, outputs))
+        return outcome, "", [f"expected {'; '.join(map(_array, expected))}", f"answered {answer}"]
 
 
 def expected_outputs(node: onnx.NodeProto, inputs: Feeds, opset: int) -> list[NDArray[Any]]:
@@ -224,8 +224,8 @@ def expected_outputs(node: onnx.NodeProto, inputs: Feeds, opset: int) -> list[ND
 
 def model_of(nodes: list[onnx.NodeProto], opset: int, inputs: Feeds, outputs: Feeds) -> onnx.ModelProto:
     """Return a model of nodes."""
-    given, results = (list(map(_value, each, each.values())) for each in (inputs, outputs))
-    graph = onnx.helper.make_graph(nodes, "question", given, results)
+    operands, results = (list(map(_value, each, each.values())) for each in (inputs, outputs))
+    graph = onnx.helper.make_graph(nodes, "question", operands, results)
     imports = [onnx.helper.make_opsetid("", opset)]
     version = max(onnx.helper.find_min_ir_version_for(imports, ignore_unknown=True), 3)
     return onnx.helper.make_model(graph, opset_imports=imports, ir_version=version)
@@ -245,11 +245,11 @@ def _shrink(inputs: Feeds, differs: Callable[[Feeds], bool]) -> Feeds:
         if (smaller := next(filter(differs, one), None)) is not None:
             inputs = smaller
             continue
-        whole, kept = inputs, list(range(size))
+        whole, places = inputs, list(range(size))
         for at in reversed(range(size)):
-            left = [each for each in kept if each != at]
-            if left and differs(fewer := _take(whole, axis, left)):
-                inputs, kept = fewer, left
+            rest = [each for each in places if each != at]
+            if rest and differs(fewer := _take(whole, axis, rest)):
+                inputs, places = fewer, rest
     return inputs
 
 

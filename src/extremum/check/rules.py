@@ -222,14 +222,14 @@ def axis_range(site: Site, schema: OperatorVersion, targets: Targets) -> Iterato
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     # EX011 finds a default that is out of range.
-    yield from _axes_errors(site, schema, stated=True)
+    yield from _axes_errors(site, schema, explicit=True)
 
 
-def _axes_errors(site: Site, schema: OperatorVersion, *, stated: bool) -> Iterator[ExtremumError]:
+def _axes_errors(site: Site, schema: OperatorVersion, *, explicit: bool) -> Iterator[ExtremumError]:
     """Yield the errors in the axes that a node states, or in their default."""
     values = [site.values.get(each.name, validate.UNKNOWN) for each in schema.attributes if each.range.is_axis]
     states = any(value is not validate.UNKNOWN for value in values)
-    for tensor in site.inputs[:1] if states is stated else ():
+    for tensor in site.inputs[:1] if states is explicit else ():
         if tensor.rank is not None and tensor.rank >= schema.ranks[0]:
             yield from refusals(validate.axes, schema, site.accepted, tensor.rank)
 
@@ -284,11 +284,11 @@ def negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iter
         axes = [value] if isinstance(value, int) else list(value) if isinstance(value, tuple) else []
         if attribute.range is AttributeRange.AXIS_UNSTATED and any(axis < 0 for axis in axes):
             rank = site.inputs[0].rank if site.inputs else None
-            plain, said = "count from the front", axes if attribute.is_list else axes[0]
+            plain, setting = "count from the front", axes if attribute.is_list else axes[0]
             if rank and all(axis + rank >= 0 for axis in axes):
                 positive = [axis % rank for axis in axes]
                 plain = f"write {attribute.name}={positive if attribute.is_list else positive[0]}"
-            reason = f"{schema} does not say what {attribute.name}={said} means"
+            reason = f"{schema} does not say what {attribute.name}={setting} means"
             yield SpecError(reason, remedy=f"{plain}, or use opset 11 or later")
 
 
@@ -306,8 +306,8 @@ def shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
 
 def _shape_errors(site: Site, schema: OperatorVersion) -> Iterator[ExtremumError]:
     """Yield the error in the shapes of the inputs; EX003 finds an axis out of range."""
-    found = refusals(infer.outputs, schema, site.accepted, site.inputs) if site.inputs else ()
-    yield from (error for error in found if not isinstance(error, AxisError))
+    errors = refusals(infer.outputs, schema, site.accepted, site.inputs) if site.inputs else ()
+    yield from (error for error in errors if not isinstance(error, AxisError))
 
 
 @rule("EX009", "nothing to choose from", Severity.ERROR)
@@ -344,7 +344,7 @@ def default_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Itera
     Instead: 11 (float[10] scores) => (float[10] hot) { hot = Hardmax <axis = 0> (scores) }
     """
     if schema.family is Family.HARDMAX:
-        yield from _axes_errors(site, schema, stated=False)
+        yield from _axes_errors(site, schema, explicit=False)
 
 
 @rule("EX012", "impossible declared output", Severity.ERROR)
@@ -492,7 +492,7 @@ def cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets
 
 
 @rule("EX106", "refused by the runtime", Severity.WARNING)
-def refused(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def no_answer(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The runtime that `--for` names, tried with a model of this one node, gives no answer.
 
     It runs in a process of its own, so a crash is a finding too. `extremum fix --for` rewrites a node into others that
@@ -502,12 +502,12 @@ def refused(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
     wide_left = Cast <to = 6> (left); wide_right = Cast <to = 6> (right);
     wide = Max (wide_left, wide_right); louder = Cast <to = 4> (wide) }
     """
-    if (asked := targets.asked) is None:
+    if (runtime := targets.asked) is None:
         return
-    for outcome, why, reproducer in asked.differences(site):
+    for outcome, why, reproducer in runtime.differences(site):
         if outcome in _FAILURES:
-            failure = f"{asked.name} {_FAILURES[outcome]} {schema} on {site.element} at opset {site.opsets['']}"
-            remedy = f"extremum fix --for {asked.watched.name} rewrites it, if standard ONNX can express it"
+            failure = f"{runtime.name} {_FAILURES[outcome]} {schema} on {site.element} at opset {site.opsets['']}"
+            remedy = f"extremum fix --for {runtime.watched.name} rewrites it, if standard ONNX can express it"
             yield UnknownOperatorError(failure, given=f"{reproducer}: {why}", remedy=remedy)
 
 
@@ -520,12 +520,12 @@ def answered_differently(site: Site, schema: OperatorVersion, targets: Targets) 
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
-    if (asked := targets.asked) is None:
+    if (runtime := targets.asked) is None:
         return
-    for outcome, why, reproducer in asked.differences(site):
+    for outcome, why, reproducer in runtime.differences(site):
         if not why:
             remedy = "the document of the version defines this: report it to the maker of the runtime"
-            reason = f"{asked.name} answers {schema} on {site.element} differently: {outcome.value}"
+            reason = f"{runtime.name} answers {schema} on {site.element} differently: {outcome.value}"
             yield ExecutionError(reason, given=reproducer, remedy=_REMEDIES.get(outcome, remedy))
 
 
@@ -544,10 +544,10 @@ def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
     compares = schema.family in (*_ELEMENTWISE, Family.LARGEST, Family.SMALLEST)
     if targets.runtime is None or not compares or site.element != "int64":
         return
-    asked = _in_process(targets.runtime)
-    for outcome, _, reproducer in asked.differences(site, (Kind.HALVES,)):
+    runtime = _in_process(targets.runtime)
+    for outcome, _, reproducer in runtime.differences(site, (Kind.HALVES,)):
         if outcome is Outcome.WRONG:
-            reason = f"{asked.name} compares int64 wrongly in {schema} where the upper 32 bits are equal"
+            reason = f"{runtime.name} compares int64 wrongly in {schema} where the upper 32 bits are equal"
             remedy = "run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where"
             yield ExecutionError(reason, given=reproducer, remedy=remedy)
 

@@ -30,8 +30,8 @@ _INTERRUPTED = 128 + 2
 # Seconds between the first Ctrl-C and the end of the process.
 _ALLOWED = 0.7
 
-_said = threading.Lock()
-_pressed = threading.Event()
+_notice = threading.Lock()
+_interrupt = threading.Event()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -59,7 +59,7 @@ def _status(words: list[str]) -> int:
         terminal.discard(sys.stdout)
     except BaseException as error:  # a panic of the native module is not an Exception
         # A library may turn the interrupt into an error of its own.
-        if isinstance(error, KeyboardInterrupt) or _pressed.is_set():
+        if isinstance(error, KeyboardInterrupt) or _interrupt.is_set():
             _say_interrupted()
             return _INTERRUPTED
         failure = terminal.show_error(error)
@@ -94,7 +94,7 @@ def _wants_json(words: list[str]) -> bool:
 
 def _say_interrupted() -> None:
     """Write the line that says that the command was interrupted, once."""
-    if _said.acquire(blocking=False):
+    if _notice.acquire(blocking=False):
         # A progress bar hides the cursor, and may have no time to show it again.
         prefix = "\r\x1b[K\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
         with suppress(OSError, ValueError):
@@ -104,9 +104,9 @@ def _say_interrupted() -> None:
 @contextmanager
 def _watch() -> Iterator[None]:
     """End the process soon after a Ctrl-C that comes in this block."""
-    _pressed.clear()
-    if _said.locked():
-        _said.release()
+    _interrupt.clear()
+    if _notice.locked():
+        _notice.release()
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         # The calling program handles signals, or the parent process made this one ignore them.
@@ -133,16 +133,16 @@ def _watch() -> Iterator[None]:
 def _raise_first(number: int, frame: FrameType | None) -> None:
     # Later signals only wake the thread: an exception in the middle of tidying up would show a traceback.
     signal.signal(signal.SIGINT, lambda *_: None)
-    _pressed.set()
+    _interrupt.set()
     raise KeyboardInterrupt
 
 
 def _end_soon(receiver: socket.socket) -> None:
     """Wait for a Ctrl-C, allow some time after it, and end the process."""
     with receiver:
-        while (received := receiver.recv(1)) and received[0] != signal.SIGINT:
+        while (byte := receiver.recv(1)) and byte[0] != signal.SIGINT:
             pass
-        if not received:
+        if not byte:
             return
         receiver.settimeout(_ALLOWED)
         with suppress(TimeoutError):

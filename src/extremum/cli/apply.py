@@ -83,11 +83,11 @@ def apply(
     overwrites a file.
     """
     what = operation if operation in _OPTIONS else "a model"
-    used = _OPTIONS.get(operation, _OF_A_MODEL)
+    settings = _OPTIONS.get(operation, _OF_A_MODEL)
     results = _RESULTS.get(operation, (operation,))
-    if "index" in used and options["index"]:
-        used, results = (*used, "dtype"), (*results, *(f"arg{name}" for name in results))
-    refuse_unused(what, (*used, *_OF_ALL))
+    if "index" in settings and options["index"]:
+        settings, results = (*settings, "dtype"), (*results, *(f"arg{name}" for name in results))
+    refuse_unused(what, (*settings, *_OF_ALL))
     if scheduler is not None and "memory" in named_options():
         raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")
     limit = parse_size(memory) if scheduler is None else sys.maxsize
@@ -130,10 +130,10 @@ def _axis(source: Source, axes: tuple[int, ...], dims: tuple[str, ...]) -> Any:
     """Return the axis or axes by number, or None."""
     if dims and axes:
         raise ArgumentError("--axis and --dim are both given", remedy="name the axes by number or by name")
-    known = source.dims or ()
+    labels = source.dims or ()
     for name in dims:
-        if name not in known:
-            remedy = f"it has {', '.join(map(str, known)) or 'none with a name'}"
+        if name not in labels:
+            remedy = f"it has {', '.join(map(str, labels)) or 'none with a name'}"
             raise InputError(f"{source.path!r} has no dimension {name!r}", remedy=remedy)
-    numbers = axes or tuple(map(known.index, dims))
+    numbers = axes or tuple(map(labels.index, dims))
     return numbers if numbers[1:] else next(iter(numbers), None)

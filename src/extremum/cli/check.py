@@ -70,7 +70,7 @@ def _use_settings(context: click.Context, _: click.Parameter, path: Path | None)
 _codes_option = partial(
     options.repeatable,
     metavar="CODES",
-    callback=lambda _context, _parameter, given: [code.strip() for codes in given for code in codes.split(",")],
+    callback=lambda _context, _parameter, values: [code.strip() for codes in values for code in codes.split(",")],
     shell_complete=options.complete_codes,
 )
 _LEVELS = click.Choice(list(map(str, FeatureLevel)))
@@ -166,9 +166,9 @@ def check(
 def _text(report: Report, *, infos: bool) -> str:
     """Return the findings (infos only if `infos`), and a line that counts all."""
     findings = report.counted(strict=infos)
-    hidden = len(report.findings) - len(findings)
+    rest = len(report.findings) - len(findings)
     notes = (f"note: {printable(note)}" for note in report.notes)
-    how = f" (--infos shows {'it' if hidden == 1 else 'them'})" if hidden else ""
+    how = f" (--infos shows {'it' if rest == 1 else 'them'})" if rest else ""
     return "\n".join((*map(str, findings), *notes, report.summary() + how))
 
 
@@ -192,11 +192,11 @@ def _annotation(model: str, finding: Finding | ExtremumError) -> str:
         title, message = f"{finding.code} {find(finding.code).title}", _message(finding)
         command = _WORDS[finding.severity][1]
     # Encoded, not escaped: GitHub has to find the file.
-    file, title = (_encoded(text).replace(":", "%3A").replace(",", "%2C") for text in (model, title))
-    return f"::{command} file={file},title={title}::{_encoded(message)}"
+    file, title = (_encode(text).replace(":", "%3A").replace(",", "%2C") for text in (model, title))
+    return f"::{command} file={file},title={title}::{_encode(message)}"
 
 
-def _encoded(text: str) -> str:
+def _encode(text: str) -> str:
     # A message is already truncated; a path is not.
     return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"), 5000)
 
@@ -210,14 +210,14 @@ def _sarif(pairs: list[tuple[str, Finding | ExtremumError]]) -> dict[str, Any]:
         help_ = {"text": rule.why, "markdown": f"{rule.why}\n\n{models}"}
         level = {"level": _WORDS[rule.severity][0]}
         rules.append({"id": rule.code, **texts, "help": help_, "defaultConfiguration": level})
-    failed = [
+    failures = [
         {"level": "error", "message": {"text": str(each)}, "locations": [_location(model)]}
         for model, each in pairs
         if isinstance(each, ExtremumError)
     ]
     run = {
         "tool": {"driver": {"name": "extremum", "version": __version__, "rules": rules}},
-        "invocations": [{"executionSuccessful": not failed, "toolExecutionNotifications": failed}],
+        "invocations": [{"executionSuccessful": not failures, "toolExecutionNotifications": failures}],
         "results": [_result(model, each) for model, each in pairs if isinstance(each, Finding)],
     }
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}

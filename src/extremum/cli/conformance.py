@@ -70,12 +70,12 @@ def export_command(folder: Path, seed: int, as_json: bool, **filters: Any) -> No
     selection = Selection(**filters)
     with progress(MofNCompleteColumn()) as bar:
         task = bar.add_task("export", total=sum(1 for _ in cases(selection, seed)))
-        written = export(folder, selection, seed=seed, progress=lambda _: bar.advance(task))
+        tally = export(folder, selection, seed=seed, progress=lambda _: bar.advance(task))
     if as_json:
-        counts = {"results": written.results, "refusals": written.refusals, "bytes": written.size}
+        counts = {"results": tally.results, "refusals": tally.refusals, "bytes": tally.size}
         write(json_text({"folder": str(folder), **counts}))
     else:
-        write(f"wrote {written.results} results and {written.refusals} refusals, {written.size / 1e6:.1f} MB")
+        write(f"wrote {tally.results} results and {tally.refusals} refusals, {tally.size / 1e6:.1f} MB")
 
 
 @conformance.command("run")
@@ -156,13 +156,13 @@ def card_command(run: Path, picture: Path | None, form: str | None) -> None:
 
 def _installed() -> list[str]:
     """Return the names of all installed runtimes, with a line on stderr for an adapter that fails."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
-        found = [each.name for each in runtimes.installed()]
-    for each in caught:
+        names = [each.name for each in runtimes.installed()]
+    for each in records:
         if isinstance(each.message, RuntimeWarning):
             write(f"extremum: {each.message}", err=True)
-    return found
+    return names
 
 
 def _run_all(names: list[str], suite: list[Case], limit: float, jobs: int) -> list[Answers]:
@@ -204,11 +204,11 @@ def _print_summary(answers: list[Answers], *, each: bool) -> None:
         counts = one.counts()
         for outcome in (outcome for outcome in Outcome if counts[outcome]):
             write(f"  {outcome.value:<{width}}  {counts[outcome]:>5}")
-        seen: set[tuple[Outcome, str]] = set()
+        history: set[tuple[Outcome, str]] = set()
         for result in one.results:
             # A runtime often refuses all operators for one reason.
             kinds = {(result.outcome, result.case.version.name), (result.outcome, result.detail)}
             matters = result.outcome is Outcome.REFUSED or not result.conforms
-            if each or (matters and not kinds & seen):
-                seen |= kinds
+            if each or (matters and not kinds & history):
+                history |= kinds
                 write(f"  {': '.join(filter(None, (result.outcome.value, result.case.name, result.detail)))}")

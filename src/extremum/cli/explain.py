@@ -77,19 +77,19 @@ def explain(code: str | None, form: str | None) -> None:
     # In upper or lower case, with or without its module.
     elif (error := CLASSES.get(code.lower().removeprefix("extremum.errors."))) is not None:
         records = [_record_of_error(error)]
-        caught = f"It is caught as {', '.join(records[0]['caught_as'])} too."
-        text = _filled(error.__name__, *_paragraphs(error), caught)
+        bases = f"It is caught as {', '.join(records[0]['caught_as'])} too."
+        text = _fill(error.__name__, *_paragraphs(error), bases)
     elif code.upper().startswith("EX"):
         rule = find(code)
         records, models = [record_of_rule(rule)], {"For example": rule.example, "Instead": rule.instead}
-        text = _filled(f"{rule.code} {rule.title} ({rule.severity.value})", rule.what, rule.why)
+        text = _fill(f"{rule.code} {rule.title} ({rule.severity.value})", rule.what, rule.why)
         text += "".join(f"\n\n{word}:\n\n{textwrap.indent(each.rstrip(), '    ')}" for word, each in models.items())
     else:
         raise errors.ArgumentError(f"there is no rule and no error {code!r}", remedy="run extremum explain for a list")
     write(json_text(records) if form == "json" else markdown().rstrip("\n") if form == "markdown" else text)
 
 
-def _filled(heading: str, *paragraphs: str) -> str:
+def _fill(heading: str, *paragraphs: str) -> str:
     return "\n\n".join((heading, *(textwrap.fill(each, 80) for each in paragraphs)))
 
 

@@ -105,24 +105,24 @@ def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dic
     return {model: place for place, model in owners.items()}
 
 
-def _write(fixed: Fixed, source: Path, out: Path) -> None:
-    if has_external_data(fixed.model) and out.absolute().parent.resolve() != source.absolute().parent.resolve():
+def _write(result: Fixed, source: Path, out: Path) -> None:
+    if has_external_data(result.model) and out.absolute().parent.resolve() != source.absolute().parent.resolve():
         reason = f"the weights of '{source}' are in other files of its folder"
         raise ArgumentError(reason, remedy="write the fixed model to that folder")
     out.parent.mkdir(parents=True, exist_ok=True)
     # An unchanged model is copied byte by byte: protobuf may write the same model with other bytes.
-    content = fixed.model.SerializeToString() if fixed.changes else read_message(source)
+    content = result.model.SerializeToString() if result.changes else read_message(source)
     write_new({out: lambda file: file.write(content)})
 
 
-def _lines(fixed: Fixed, path: Path | None, *, diff: bool) -> list[str]:
-    lines = [str(error) for error in (*fixed.refusals, *fixed.differences)]
+def _lines(result: Fixed, path: Path | None, *, diff: bool) -> list[str]:
+    lines = [str(error) for error in (*result.refusals, *result.differences)]
     if diff or path is None:
-        lines += [change.diff() if diff else str(change) for change in fixed.changes]
-    lines += [f"note: {printable(note)}" for note in fixed.notes]
-    lines.append(fixed.summary())
+        lines += [change.diff() if diff else str(change) for change in result.changes]
+    lines += [f"note: {printable(note)}" for note in result.notes]
+    lines.append(result.summary())
     if path is not None:
         lines.append(f"wrote {printable(str(path))}")
-    elif fixed.changes:
+    elif result.changes:
         lines.append(f"nothing is written: add -o OUT{'' if diff else ', or --diff to see the changes'}")
     return lines

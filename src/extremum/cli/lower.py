@@ -58,10 +58,10 @@ def _text(model: LoweredModel) -> Iterator[str]:
         yield f"{printable(node.place)}: {node.version}\n"
         for step in node.steps:
             yield f"  {step.desc.operator}, feature level {step.feature_level}\n"
-            rows, bound = dict(_members(step.desc)), _bindings(step)
+            rows, bindings = dict(_members(step.desc)), _bindings(step)
             width = max(map(len, rows))
             for name, value in rows.items():
-                tensor = f"{printable(bound[name])}  " if name in bound else ""
+                tensor = f"{printable(bindings[name])}  " if name in bindings else ""
                 value = f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else value
                 yield f"    {name:<{width}}  {tensor}{getattr(value, 'c_name', value)!s}\n"
     if not model.nodes and not model.refusals:
@@ -74,8 +74,8 @@ def _json(model: LoweredModel) -> Iterator[str]:
     for node in model.nodes:
         steps = []
         for step in node.steps:
-            described = {"type": _type(step), "feature_level": str(step.feature_level), "desc": record(step.desc)}
-            steps.append({**described, "bindings": _bindings(step)})
+            entry = {"type": _type(step), "feature_level": str(step.feature_level), "desc": record(step.desc)}
+            steps.append({**entry, "bindings": _bindings(step)})
         nodes.append({"place": node.place, "version": node.version, "steps": steps})
     refusals = [error.record() for error in model.refusals]
     yield json_text({"feature_level": str(model.feature_level), "nodes": nodes, "refusals": refusals}) + "\n"
@@ -124,8 +124,8 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
     for step in steps:
         for name, tensor in zip(step.inputs + step.outputs, step.desc.tensors.values(), strict=True):
             tensors.setdefault(name, tensor)
-    needed = sum(tensor.extent * tensor.data_type.element_type.itemsize for tensor in tensors.values())
-    require_memory((needed,), np.dtype(np.uint8), "what the operators read and write")
+    size = sum(tensor.extent * tensor.data_type.element_type.itemsize for tensor in tensors.values())
+    require_memory((size,), np.dtype(np.uint8), "what the operators read and write")
 
     buffers: dict[str, NDArray[Any]] = {}
     yield '{\n"resources": {'
@@ -148,9 +148,9 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
         for number, step in enumerate(node.steps):
             # Another operator may have described the same bits as signed.
             types = [tensor.data_type.element_type.dtype for tensor in step.desc.tensors.values()]
-            bound = [buffers[name].view(dtype) for name, dtype in zip(step.inputs + step.outputs, types, strict=True)]
+            views = [buffers[name].view(dtype) for name, dtype in zip(step.inputs + step.outputs, types, strict=True)]
             count = len(step.inputs)
-            directml.create_operator(step.desc).dispatch(bound[:count], bound[count:])
+            directml.create_operator(step.desc).dispatch(views[:count], views[count:])
             title = node.place if len(node.steps) == 1 else f"{node.place} step {number}"
             dispatchables[title] = {"type": _type(step), "desc": record(step.desc)}
             commands.append({"type": "dispatch", "dispatchable": title, "bindings": _bindings(step)})
@@ -204,14 +204,14 @@ def lower(model: Path, feature_level: str, sizes: tuple[str, ...], out: Path | N
     """
     if out is not None:
         require_free(out)
-    lowered = directml.lower(model, feature_level, sizes=parse_sizes(sizes))
-    pieces = FORMATS[form or "text"](lowered)
+    result = directml.lower(model, feature_level, sizes=parse_sizes(sizes))
+    pieces = FORMATS[form or "text"](result)
     if out is None:
         for piece in pieces:
             write(piece, end="")
     else:
         write_new({out: lambda file: file.writelines(piece.encode() for piece in pieces)})
         write(f"wrote {printable(str(out))}")
-    for refusal in lowered.refusals:
+    for refusal in result.refusals:
         write(refusal.one_line(), err=True)
-    return 1 if lowered.refusals else 0
+    return 1 if result.refusals else 0

@@ -41,11 +41,11 @@ def require_absent(path: Path, remedy: str) -> None:
         raise ArgumentError(f"'{path}' already exists", remedy=remedy)
 
 
-def require_folder(folder: Path, wanted: str, remedy: str | None = None) -> None:
+def require_folder(folder: Path, clause: str, remedy: str | None = None) -> None:
     """Refuse a path that neither is a folder nor can become a folder."""
     if os.path.lexists(folder) and not folder.is_dir():
         what = "a link to nothing" if folder.is_symlink() else "a file"
-        raise ArgumentError(f"'{folder}' is {what}, {wanted}", remedy=remedy)
+        raise ArgumentError(f"'{folder}' is {what}, {clause}", remedy=remedy)
     if not folder.absolute().parent.is_dir():
         raise ArgumentError(f"cannot create the folder '{folder}': there is no folder '{folder.parent}'")
 

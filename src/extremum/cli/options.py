@@ -22,7 +22,7 @@ from extremum.errors import ArgumentError, InputError
 PATH = click.Path(path_type=Path)
 
 _SKIPPED = ("node_modules", "__pycache__", "venv", "site-packages")
-_Found = tuple[str | None, click.Command | None, list[str]]
+_Resolution = tuple[str | None, click.Command | None, list[str]]
 
 
 class Command(click.Command):
@@ -31,13 +31,13 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, and refuse two options that set one parameter."""
         rest = list(args)
-        parsed = super().parse_args(ctx, args)
-        chosen: dict[str | None, click.Parameter] = {}
+        remainder = super().parse_args(ctx, args)
+        owners: dict[str | None, click.Parameter] = {}
         for each in [] if ctx.resilient_parsing else self.make_parser(ctx).parse_args(rest)[2]:
-            if (first := chosen.setdefault(each.name, each)) is not each:
+            if (first := owners.setdefault(each.name, each)) is not each:
                 reason = f"{_spelling(first)} and {_spelling(each)} are both given"
                 raise ArgumentError(reason, remedy="drop one of them")
-        return parsed
+        return remainder
 
 
 class Group(click.Group):
@@ -49,12 +49,12 @@ class Group(click.Group):
         """Parse the arguments; a group alone shows its help."""
         return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> _Found:
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> _Resolution:
         """Find the command; for a misspelt one, name the nearest."""
-        known = self.list_commands(ctx)
-        if args and args[0] not in known and not ctx.resilient_parsing and not args[0].startswith("-"):
-            near = get_close_matches(args[0], known, 1)
-            remedy = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(known)}"
+        commands = self.list_commands(ctx)
+        if args and args[0] not in commands and not ctx.resilient_parsing and not args[0].startswith("-"):
+            near = get_close_matches(args[0], commands, 1)
+            remedy = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(commands)}"
             # The path begins with the name of the program.
             path = " ".join((*ctx.command_path.split()[1:], args[0]))
             raise ArgumentError(f"there is no command {path!r}", remedy=remedy)
@@ -65,15 +65,15 @@ def named_options() -> dict[str, str]:
     """Return the options that the command line names: parameter to spelling."""
     context = click.get_current_context()
     options = {str(each.name): each for each in context.command.params if isinstance(each, click.Option)}
-    given = ParameterSource.COMMANDLINE
-    return {name: _spelling(each) for name, each in options.items() if context.get_parameter_source(name) is given}
+    origin = ParameterSource.COMMANDLINE
+    return {name: _spelling(each) for name, each in options.items() if context.get_parameter_source(name) is origin}
 
 
-def refuse_unused(what: str, used: Collection[str]) -> None:
+def refuse_unused(what: str, names: Collection[str]) -> None:
     """Refuse the named options whose parameters `what` does not use."""
-    if unused := [spelling for name, spelling in named_options().items() if name not in used]:
+    if unused := [spelling for name, spelling in named_options().items() if name not in names]:
         params = click.get_current_context().command.params
-        options = ", ".join(_spelling(each) for each in params if each.name in used)
+        options = ", ".join(_spelling(each) for each in params if each.name in names)
         raise ArgumentError(f"{what} does not use {' or '.join(unused)}", remedy=f"drop it; {what} uses {options}")
 
 
@@ -87,9 +87,9 @@ def complete(
     """Return a function that completes one of several words, or else the name of a file."""
 
     def completions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        known = words() if callable(words) else words
-        found = [CompletionItem(word) for word in known if word.startswith(incomplete)]
-        return found or ([CompletionItem(incomplete, type="file")] if files else [])
+        choices = words() if callable(words) else words
+        items = [CompletionItem(word) for word in choices if word.startswith(incomplete)]
+        return items or ([CompletionItem(incomplete, type="file")] if files else [])
 
     return completions
 
@@ -99,8 +99,8 @@ def complete_codes(context: click.Context, parameter: click.Parameter, incomplet
     from extremum.check import RULES
 
     before, comma, last = incomplete.rpartition(",")
-    found = [rule for rule in RULES if rule.code.startswith(last.upper())]
-    return [CompletionItem(f"{before}{comma}{rule.code}", help=rule.title) for rule in found]
+    rules = [rule for rule in RULES if rule.code.startswith(last.upper())]
+    return [CompletionItem(f"{before}{comma}{rule.code}", help=rule.title) for rule in rules]
 
 
 repeatable = partial(click.option, multiple=True)
@@ -125,13 +125,13 @@ adapter_option = repeatable(
 )
 
 
-def sole_runtime(named: str | None, adapters: list[str]) -> str | None:
+def sole_runtime(name: str | None, adapters: list[str]) -> str | None:
     """Return the runtime that ``--for`` names, or else the only runtime of the adapters."""
-    if named is None and len(adapters) == 1:
+    if name is None and len(adapters) == 1:
         return adapters[0]
-    if adapters and named not in adapters:
+    if adapters and name not in adapters:
         raise ArgumentError(f"--adapter gives {', '.join(adapters)}", remedy="name one of them with --for")
-    return named
+    return name
 
 
 def models_of(paths: Collection[Path]) -> tuple[dict[Path, Path], bool]:

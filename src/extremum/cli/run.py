@@ -61,16 +61,16 @@ def gather(
     if both := [name for name in ranges if name in files]:
         raise InputError(f"input {both[0]!r} is given a file and a range", given=files[both[0]])
     arrays = {name: read_array(files[name], each.dtype) for name, each in inputs.items() if name in files}
-    known = {symbol: (size, "as set") for symbol, size in sizes.items()}
+    symbols = {symbol: (size, "as set") for symbol, size in sizes.items()}
     for name, array in arrays.items():
         shape = inputs[name].shape or ()
         # The backend refuses an array of another rank, with a better message.
         for symbol, size in zip(shape, array.shape, strict=True) if len(shape) == array.ndim else ():
             here = size, f"in {files[name]}"
-            if isinstance(symbol, str) and (first := known.setdefault(symbol, here))[0] != size:
+            if isinstance(symbol, str) and (first := symbols.setdefault(symbol, here))[0] != size:
                 given = ", ".join(f"{size} {origin}" for size, origin in (first, here))
                 raise InputError(f"dimension {symbol!r} has two sizes", given=given)
-    set_sizes = {symbol: size for symbol, (size, _) in known.items()}
+    set_sizes = {symbol: size for symbol, (size, _) in symbols.items()}
     for position, (name, each) in enumerate(inputs.items()):
         if name in arrays or (each.optional and name not in ranges):
             continue
@@ -82,10 +82,10 @@ def gather(
     return arrays
 
 
-def _refuse_unknown(noun: str, given: Iterable[str], known: Collection[str]) -> None:
-    for name in given:
-        if name not in known:
-            remedy = f"it has {', '.join(known) or f'no {noun} at all'}"
+def _refuse_unknown(noun: str, names: Iterable[str], choices: Collection[str]) -> None:
+    for name in names:
+        if name not in choices:
+            remedy = f"it has {', '.join(choices) or f'no {noun} at all'}"
             raise InputError(f"the model has no {noun} {name!r}", remedy=remedy)
 
 
@@ -236,11 +236,11 @@ def _storable(name: str, value: object) -> NDArray[np.generic]:
         raise ArgumentError(f"output {name!r} holds neither numbers nor text and cannot be saved as .npy")
     width = np.dtype(f"U{max(map(len, texts), default=0)}")
     require_memory(array.shape, width, f"output {name!r} as text of fixed width")
-    fixed = array.astype(width)
+    result = array.astype(width)
     # NumPy drops NULs at the end of a text.
-    if fixed.ravel().tolist() != texts:
+    if result.ravel().tolist() != texts:
         raise ArgumentError(f"output {name!r} holds text that ends with NUL and cannot be saved as .npy")
-    return fixed
+    return result
 
 
 def _save(array: NDArray[np.generic], file: BinaryIO) -> None:
@@ -253,21 +253,21 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
 
     No two names share a file, even where a file system ignores case or cuts long names.
     """
-    quoted = {}
+    stems = {}
     for name in names:
         # The encoding never gives a plus sign, so it marks an empty name.
         text = quote(name.encode("utf-8", "surrogatepass"), safe="") or "+"
         # A name with a dot in front is hidden, and may be the same as a hidden name of this package.
         if text.startswith(".") or text.partition(".")[0].lower() in _DEVICES:
             text = f"%{ord(text[0]):02X}{text[1:]}"
-        quoted[name] = text
-    count = Counter(each.lower() for each in quoted.values())
+        stems[name] = text
+    count = Counter(each.lower() for each in stems.values())
     return {
         # A plus sign in a name is encoded, so no other name has such an end.
         name: each + ".npy"
         if len(each) <= _LONGEST_FILE and count[each.lower()] == 1
         else f"{each[: _LONGEST_FILE - 33]}+{hashlib.sha256(each.encode()).hexdigest()[:32]}.npy"
-        for name, each in quoted.items()
+        for name, each in stems.items()
     }
 
 
@@ -320,27 +320,27 @@ def run(
     symbols = parse_sizes(sizes)
     if not random and (unused := [each for each in ("--range", "--seed") if each in named_options().values()]):
         raise ArgumentError(f"{unused[0]} has no effect without --random", remedy="add --random")
-    prepared = backend.prepare(model, engine=engine)
-    names = [output.name for output in prepared.loaded.proto.graph.output]
+    rep = backend.prepare(model, engine=engine)
+    names = [output.name for output in rep.loaded.proto.graph.output]
     if folder is not None:
         output_paths(names, folder)
-    arrays = gather(declared_inputs(prepared.loaded.proto), paths, symbols, spans, seed if random else None)
+    arrays = gather(declared_inputs(rep.loaded.proto), paths, symbols, spans, seed if random else None)
     start = time.perf_counter()
-    results = dict(zip(names, prepared.run(arrays), strict=True))
+    results = dict(zip(names, rep.run(arrays), strict=True))
     seconds = time.perf_counter() - start
-    written = [] if folder is None else [str(path) for path in write_outputs(results, folder).values()]
-    described = {
+    targets = [] if folder is None else [str(path) for path in write_outputs(results, folder).values()]
+    sections = {
         title: [describe(name, value) for name, value in values.items()]
         for title, values in (("inputs", arrays), ("outputs", results))
     }
     if as_json:
-        write(json_text({"model": str(model), **described, "seconds": seconds, "files": written}))
+        write(json_text({"model": str(model), **sections, "seconds": seconds, "files": targets}))
         return
-    for title, rows in described.items():
+    for title, rows in sections.items():
         columns = (Column(heading, overflow="fold") for heading in ("name", "type", "shape", "first elements"))
         table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for row in rows:
             shape = "-" if row["shape"] is None else " x ".join(map(str, row["shape"])) or "scalar"
             table.add_row(printable(row["name"], 200), row["type"], shape, printable(row["preview"]))
         console().print(table)
-    write("\n".join((f"{seconds * 1e3:.3g} ms", *(f"wrote {printable(path)}" for path in written))))
+    write("\n".join((f"{seconds * 1e3:.3g} ms", *(f"wrote {printable(path)}" for path in targets))))

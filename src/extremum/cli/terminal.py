@@ -70,8 +70,8 @@ def _failure(error: BaseException) -> ExtremumError:
         case _:
             reason = ": ".join(part for part in (f"unexpected {kind}", first_line(error)) if part)
             kind, remedy = "InternalError", _REPORT
-    named: type[ExtremumError] = type(kind, (ExtremumError,), {})
-    return named(reason, remedy=remedy)
+    cls: type[ExtremumError] = type(kind, (ExtremumError,), {})
+    return cls(reason, remedy=remedy)
 
 
 def show_error(error: BaseException, *, about: str = "") -> ExtremumError:

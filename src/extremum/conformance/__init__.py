@@ -79,9 +79,9 @@ class Case:
     @property
     def listed(self) -> dict[str, Array]:
         """The attributes that are inputs, after the tensors."""
-        given = self.question.attributes
-        names = (each.name for each in self.version.input_attributes if each.name in given)
-        return {name: np.array(given[name], np.int64, ndmin=1) for name in names}
+        attributes = self.question.attributes
+        names = (each.name for each in self.version.input_attributes if each.name in attributes)
+        return {name: np.array(attributes[name], np.int64, ndmin=1) for name in names}
 
     @property
     def operation(self) -> Operation:
@@ -105,14 +105,14 @@ def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
         return helper.make_tensor_value_info(name, element_of(element).onnx_number, shape)
 
     inputs = [value(name, x.dtype.name, x.shape) for name, x in case.feeds.items()]
-    given = [f"y{at or ''}" for at in range(len(case.version.outputs))]
+    result_names = [f"y{at or ''}" for at in range(len(case.version.outputs))]
     types = ["int64" if each.types == ("int64",) else case.element for each in case.version.outputs]
-    shapes = [None] * len(given) if expected is None else [x.shape for x in expected]
-    outputs = [value(*each) for each in zip(given, types, shapes, strict=True)]
+    shapes = [None] * len(result_names) if expected is None else [x.shape for x in expected]
+    outputs = [value(*each) for each in zip(result_names, types, shapes, strict=True)]
     # Constants, because many runtimes take nothing else.
     initializers = [onnx.numpy_helper.from_array(values, name) for name, values in case.listed.items()]
     names = [*case.feeds, *case.listed]
-    node = helper.make_node(case.version.name, names, given, **case.stated)
+    node = helper.make_node(case.version.name, names, result_names, **case.stated)
     functions = []
     # The oldest version of the format that has the opset; subgraphs need version 4 and functions version 8.
     opsets = [helper.make_opsetid("", case.version.since)]
@@ -120,13 +120,13 @@ def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
     if placement is Placement.SUBGRAPH:
         then, other = (helper.make_graph([node], name, [], outputs) for name in ("then", "else"))
         initializers.append(helper.make_tensor("condition", onnx.TensorProto.BOOL, (), [True]))
-        node = helper.make_node("If", ["condition"], given, then_branch=then, else_branch=other)
+        node = helper.make_node("If", ["condition"], result_names, then_branch=then, else_branch=other)
         ir = max(ir, 4)
     elif placement is Placement.FUNCTION:
         domain = "extremum.conformance"
-        functions.append(helper.make_function(domain, "Question", names, given, [node], opsets[:1]))
+        functions.append(helper.make_function(domain, "Question", names, result_names, [node], opsets[:1]))
         opsets.append(helper.make_opsetid(domain, 1))
-        node = helper.make_node("Question", names, given, domain=domain)
+        node = helper.make_node("Question", names, result_names, domain=domain)
         ir = max(ir, 8)
     graph = helper.make_graph([node], case.name, inputs, outputs, initializers)
     return helper.make_model(graph, opset_imports=opsets, ir_version=ir, functions=functions, producer_name="extremum")
@@ -172,16 +172,16 @@ class Selection:
     specified_only: bool = False
 
     def __post_init__(self) -> None:
-        for noun, given, known in (
+        for noun, values, choices in (
             ("operator", self.operators, {schema.name for schema in VERSIONS}),
             ("version", self.versions, {schema.since for schema in VERSIONS}),
             ("element type", self.elements, {element.name for element in ELEMENT_TYPES}),
             ("topic", self.topics, set(TOPICS)),
         ):
-            for name in given:
-                if name not in known:
-                    choices = ", ".join(map(str, sorted(known)))
-                    raise ArgumentError(f"the suite has no {noun} {name!r}", remedy=f"it has {choices}")
+            for name in values:
+                if name not in choices:
+                    text = ", ".join(map(str, sorted(choices)))
+                    raise ArgumentError(f"the suite has no {noun} {name!r}", remedy=f"it has {text}")
         if self.names:
             object.__setattr__(self, "names", frozenset(name.removeprefix("test_") for name in self.names))
             if missing := set(self.names).difference(_names()):
@@ -210,19 +210,19 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
     >>> len(ties), all(case.specified for case in ties)
     (10, True)
     """
-    chosen = selection or Selection()
-    starts = {tuple(name.split("_")[:3]) for name in chosen.names}
-    filters = (chosen.operators, chosen.versions, chosen.elements, chosen.topics, starts)
+    subset = selection or Selection()
+    starts = {tuple(name.split("_")[:3]) for name in subset.names}
+    filters = (subset.operators, subset.versions, subset.elements, subset.topics, starts)
     for schema, element, topic in product(VERSIONS, ELEMENT_TYPES, TOPICS):
         start = (schema.name.lower(), str(schema.since), element.name)
         values = (schema.name, schema.since, element.name, topic, start)
-        if any(given and value not in given for given, value in zip(filters, values, strict=True)):
+        if any(choices and value not in choices for choices, value in zip(filters, values, strict=True)):
             continue
         if element.name in schema.types or topic == "refusals":
             identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
             subject = Subject(schema, element.dtype, np.random.default_rng([seed, identity]))
             for case in (Case(schema, element.name, topic, question) for question in TOPICS[topic](subject)):
-                if (case.specified or not chosen.specified_only) and (not chosen.names or case.name in chosen.names):
+                if (case.specified or not subset.specified_only) and (not subset.names or case.name in subset.names):
                     yield case
 
 
@@ -287,12 +287,12 @@ def run(
     >>> [result.outcome.value for result in run("extremum", few).results]
     ['exact', 'exact', 'exact', 'exact']
     """
-    found = []
+    answers = []
     with Subprocess(runtime, limit) as worker:
         for case in cases:
-            found.append(_ask(worker, case))
+            answers.append(_ask(worker, case))
             progress(case)
-        return Answers(runtime, worker.version, tuple(found))
+        return Answers(runtime, worker.version, tuple(answers))
 
 
 def _ask(worker: Subprocess, case: Case) -> Result:
@@ -306,8 +306,8 @@ def _ask(worker: Subprocess, case: Case) -> Result:
     if len(answers) != len(case.version.outputs):
         return Result(case, Outcome.WRONG, f"{len(answers)} outputs")
     outcome = compare(case.question, expected, answers)
-    said = (f"{x.dtype}{list(x.shape)} {' '.join(str(x.tolist()).split())[:120]}" for x in answers)
-    return Result(case, outcome, "" if outcome is Outcome.EXACT else "; ".join(said))
+    texts = (f"{x.dtype}{list(x.shape)} {' '.join(str(x.tolist()).split())[:120]}" for x in answers)
+    return Result(case, outcome, "" if outcome is Outcome.EXACT else "; ".join(texts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def record(answers: Sequence[Answers], seed: int) -> dict[str, Any]:
                 "name": each.runtime,
                 "version": each.version,
                 "conforms": all(result.conforms for result in each.results),
-                "counts": _named(each.counts()),
+                "counts": _by_name(each.counts()),
                 "cells": _cells(each.results),
                 "kinds": [asdict(kind) for kind in _kinds(each.results)],
                 "differences": {
@@ -99,7 +99,7 @@ def record(answers: Sequence[Answers], seed: int) -> dict[str, Any]:
     }
 
 
-def _named(counts: Counter[Outcome]) -> dict[str, int]:
+def _by_name(counts: Counter[Outcome]) -> dict[str, int]:
     return {outcome.value: counts[outcome] for outcome in Outcome if counts[outcome]}
 
 
@@ -113,23 +113,23 @@ def _cells(results: Sequence[Result]) -> dict[str, dict[str, str]]:
     for version, cells in counts.items():
         for alike in cells.values():
             elements = " ".join(element for element in cells if cells[element] == alike)
-            entries[version][elements] = ", ".join(f"{n} {outcome}" for outcome, n in _named(alike).items())
+            entries[version][elements] = ", ".join(f"{n} {outcome}" for outcome, n in _by_name(alike).items())
     return entries
 
 
 def _kinds(results: Sequence[Result]) -> list[Kind]:
     """Return the kinds: what a document decides, then what none decides, then refusals; the most cases first."""
-    wanted = Counter((each.case.version, each.case.element) for each in results if not each.case.question.refused)
-    refused = Counter((each.case.version, each.case.element) for each in results if each.outcome is Outcome.REFUSED)
+    totals = Counter((each.case.version, each.case.element) for each in results if not each.case.question.refused)
+    refusals = Counter((each.case.version, each.case.element) for each in results if each.outcome is Outcome.REFUSED)
     alike: dict[tuple[Any, ...], list[Result]] = {}
     for each in results:
-        case, topic, specified = each.case, each.case.topic, each.case.specified
+        case, topic, is_specified = each.case, each.case.topic, each.case.specified
         operators = case.version.name.removesuffix("Max").removesuffix("Min")
         if each.outcome is Outcome.REFUSED:
             cell = case.version, case.element
-            topic, specified = "" if 2 * refused[cell] > wanted[cell] else topic, True
+            topic, is_specified = "" if 2 * refusals[cell] > totals[cell] else topic, True
         if each.outcome is not Outcome.EXACT:
-            alike.setdefault((each.outcome, topic, operators, specified), []).append(each)
+            alike.setdefault((each.outcome, topic, operators, is_specified), []).append(each)
     kinds = [_kind(topic, members) for (_, topic, _, _), members in alike.items()]
     return sorted(kinds, key=lambda kind: (kind.section, -kind.cases))
 
@@ -227,10 +227,10 @@ def _panel(axes: Any, runtime: Recorded) -> None:
     for (y, row), (x, column) in product(enumerate(VERSIONS), enumerate(COLUMNS)):
         if counts := runtime.cells.get((str(row), column)):
             # The lower half has the colour of the worst answer, the upper half that of the best.
-            ranked = [colour for outcome, colour in _COLOURS.items() if counts[outcome]]
+            shades = [colour for outcome, colour in _COLOURS.items() if counts[outcome]]
             corners = [(x, y), (x + _EDGE, y), (x, y + _EDGE), (x + _EDGE, y + _EDGE)]
             halves += [corners[1:], corners[:3]]
-            colours += [ranked[0], ranked[-1]]
+            colours += [shades[0], shades[-1]]
     # A line of its own colour hides where the halves of a square meet.
     axes.add_collection(PolyCollection(halves, color=colours, linewidth=0.2))
     axes.set_title(runtime.title, fontsize=10)
@@ -275,8 +275,8 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences:
     links = ", ".join(f"[{each.runtime}](#{anchor})" for each, anchor in zip(differing, anchors, strict=True))
     how = f" How each runtime differs: {links}." if differences else ""
     counts = [each.counts() for each in runtimes]
-    given = [outcome for outcome in Outcome if any(count[outcome] for count in counts)]
-    outcomes = [[outcome.value, *(str(count[outcome]) for count in counts)] for outcome in given]
+    present = [outcome for outcome in Outcome if any(count[outcome] for count in counts)]
+    outcomes = [[outcome.value, *(str(count[outcome]) for count in counts)] for outcome in present]
     versions = []
     for version in dict.fromkeys(version for each in runtimes for version, _ in each.cells):
         counts = [each.counts(version) for each in runtimes]

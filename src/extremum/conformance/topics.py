@@ -223,7 +223,7 @@ def _keepdims(s: Subject) -> Iterator[Question]:
             yield s.ask(f"{keepdims}_rank_{len(shape)}", s.distinct(*shape), axis=0, keepdims=keepdims, says=says)
 
 
-def _tied(s: Subject, peak: int) -> list[tuple[str, Array, int]]:
+def _tie_tensors(s: Subject, peak: int) -> list[tuple[str, Array, int]]:
     """Return titles, tensors and axes along which an extremum occurs more than once."""
     rows = s.array([[2, peak, peak, 2], [peak, 2, 2, peak], [5, 5, 5, 5]])
     return [("rows", rows, 1), ("columns", rows.T.copy(), 0), ("rank_1", rows[0], 0)]
@@ -234,7 +234,7 @@ def _ties(s: Subject) -> Iterator[Question]:
     leaves_open = _WHICH_INDEX if s.kind == "arg" and not s.has("select_last_index") else ""
     says = {"top": _FIRST, "reduction": s.says}.get(s.kind, s.says if leaves_open else "the first of equal elements")
     peak = 1 if s.smallest else 7
-    rows, columns, rank_1 = _tied(s, peak)
+    rows, columns, rank_1 = _tie_tensors(s, peak)
     long = np.full((2, 70), 4)
     long[0, [40, 69]] = peak
     for title, x, axis in (rows, columns, ("long_rows", s.array(long), 1), rank_1):
@@ -245,7 +245,7 @@ def _ties(s: Subject) -> Iterator[Question]:
 @_topic(lambda s: s.has("select_last_index"))
 def _last_index(s: Subject) -> Iterator[Question]:
     for last, which in enumerate(("first", "last")):
-        for title, x, axis in _tied(s, 1 if s.smallest else 7):
+        for title, x, axis in _tie_tensors(s, 1 if s.smallest else 7):
             yield s.ask(f"{last}_{title}", x, axis=axis, select_last_index=last, says=f"the {which} of equal elements")
     if s.floating:
         x, says = s.array([[2, np.nan, 7, np.nan, 4]]), "the last of equal elements"
@@ -267,7 +267,7 @@ def _smallest(s: Subject) -> Iterator[Question]:
     says = "the k smallest, the smallest first, equivalent ones by index"
     for axis in (0, 1):
         yield s.ask(f"axis_{axis}", s.distinct(4, 5), axis=axis, k=3, largest=0, says=says)
-    for title, x, axis in _tied(s, 1):
+    for title, x, axis in _tie_tensors(s, 1):
         yield s.ask(f"tied_{title}", x, axis=axis, k=2, largest=0, says=says)
     yield s.ask("limits", np.array([[*s.limits, *s.limits]], s.dtype), largest=0, says=says)
     if s.floating:
@@ -282,7 +282,7 @@ def _unsorted(s: Subject) -> Iterator[Question]:
     says = "the k largest or smallest in any sequence"
     for largest in (0, 1):
         yield s.ask(f"{largest}_distinct", s.distinct(3, 9), k=4, largest=largest, sorted=0, says=says)
-        for title, x, axis in _tied(s, 1 if largest == 0 else 7):
+        for title, x, axis in _tie_tensors(s, 1 if largest == 0 else 7):
             yield s.ask(f"{largest}_tied_{title}", x, axis=axis, k=2, largest=largest, sorted=0, says=says)
 
 
@@ -455,8 +455,8 @@ def _wrong_operands(s: Subject) -> Iterator[Question]:
 
 def _wrong_attributes(s: Subject) -> Iterator[Question]:
     x = np.zeros((2, 3), np.float32)
-    unstated = s.version.attributes[0].range is AttributeRange.AXIS_UNSTATED
-    leaves_open = "which values an axis may have" if unstated else ""
+    is_open = s.version.attributes[0].range is AttributeRange.AXIS_UNSTATED
+    leaves_open = "which values an axis may have" if is_open else ""
     for title, axis in {"2": 2, "minus_3": -3, f"{2**40}": 2**40}.items():
         yield s.ask(f"axis_{title}", x, axis=axis, says=_AXIS_RANGE, leaves_open=leaves_open)
     yield s.ask("rank_0", np.zeros((), np.float32), axis=0, says=_AXIS_RANGE, leaves_open=leaves_open)

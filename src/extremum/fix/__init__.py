@@ -93,8 +93,8 @@ def fix(
             # A node of a function may have one finding for each input type; a refusal takes precedence.
             if (finding := _finding(site, aim)) and (site.path not in findings or finding[0] == aim.refuses):
                 findings[site.path] = finding
-        found = [(site, findings[site.path][0]) for site in family if site.path in findings]
-        needs_later = raise_opset is not None and any(_needs_later(*each, raise_opset) for each in found)
+        pairs = [(site, findings[site.path][0]) for site in family if site.path in findings]
+        needs_later = raise_opset is not None and any(_needs_later(*each, raise_opset) for each in pairs)
         source = convert(original, raise_opset) if raise_opset is not None and needs_later else original
         changes, refusals, differences = _changes(family, source, findings, aim)
         notes = [
@@ -102,23 +102,23 @@ def fix(
             for site in family
             if any(tensor.element is None for tensor in site.operands)
         ]
-        changed = {change.path for change in changes}
+        paths = {change.path for change in changes}
         notes += (
             f"{site.place}: {error.reason}; no rewrite is exact, so it stays (extremum explain EX103)"
             for site in family
-            if aim.differs == "EX108" and site.path not in changed
+            if aim.differs == "EX108" and site.path not in paths
             for error in check.find("EX103").look(site, site.version, aim.targets)
         )
         if refusals or not changes:
             return Fixed(original, aim.name, (), refusals, differences, tuple(notes))
-        fixed = splice(source, {change.path: change.after for change in changes})
+        result = splice(source, {change.path: change.after for change in changes})
         if not whole:
             notes.append("compared node by node, not as a whole, as requested")
         elif has_external_data(original):
             notes.append("compared node by node, not as a whole: its weights are kept beside the model")
         else:
-            notes += verify_model(original, fixed, aim, differs=bool(differences))
-        return Fixed(fixed, aim.name, changes, (), differences, tuple(notes))
+            notes += verify_model(original, result, aim, differs=bool(differences))
+        return Fixed(result, aim.name, changes, (), differences, tuple(notes))
 
 
 def _finding(site: Site, target: Target) -> tuple[str, ExtremumError] | None:
@@ -141,7 +141,7 @@ def _changes(
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
     names = {name for _, _, node in nodes.everywhere(source) for name in (node.name, *node.input, *node.output)}
     names.update(value.name for value in source.graph.input)
-    changes, refused, different = dict[str, Change](), dict[str, ExtremumError](), dict[str, ExtremumError]()
+    changes, refusals, different = dict[str, Change](), dict[str, ExtremumError](), dict[str, ExtremumError]()
     for before, site in zip(family, now, strict=True):
         code, reason = findings.get(before.path, ("", None))
         try:
@@ -156,12 +156,12 @@ def _changes(
         except ExtremumError as error:
             if reason is not None and code == target.differs:
                 remedy = f"it stays as it is: {'; '.join(filter(None, (error.reason, error.remedy)))}"
-                left = type(reason)(reason.reason, where=before.where, given=reason.given, remedy=remedy)
-                different.setdefault(before.path, left)
+                difference = type(reason)(reason.reason, where=before.where, given=reason.given, remedy=remedy)
+                different.setdefault(before.path, difference)
             else:
-                refused.setdefault(before.path, error.with_context(where=before.where, given=before.given))
-    kept = (change for path, change in changes.items() if path not in different)
-    return tuple(kept), tuple(refused.values()), tuple(different.values())
+                refusals.setdefault(before.path, error.with_context(where=before.where, given=before.given))
+    rest = (change for path, change in changes.items() if path not in different)
+    return tuple(rest), tuple(refusals.values()), tuple(different.values())
 
 
 def _needs_later(site: Site, code: str, most: int) -> bool:
@@ -335,7 +335,7 @@ def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.Node
 
 # In seconds; a model of ten thousand nodes takes a few.
 _LIMIT = 300.0
-_HIDDEN = "hidden."
+_PREFIX = "hidden."
 # The converter may print, and its output must stay apart from the model.
 _CONVERTER = """
 import os, sys
@@ -360,7 +360,7 @@ def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
         return model
     if model.functions:
         raise ModelError("the opset of a model with functions cannot be raised", remedy="inline them first")
-    content = _with_domains(model, lambda domain: f"{_HIDDEN}{domain}").SerializeToString()
+    content = _with_domains(model, lambda domain: f"{_PREFIX}{domain}").SerializeToString()
     command = [sys.executable, "-c", _CONVERTER, str(opset)]
     try:
         child = subprocess.run(command, input=content, capture_output=True, timeout=_LIMIT, check=False)
@@ -368,7 +368,7 @@ def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
         given = f"onnx's converter did not end in {_LIMIT:g} s"
     else:
         if child.returncode == 0:
-            return _with_domains(onnx.ModelProto.FromString(child.stdout), lambda domain: domain.removeprefix(_HIDDEN))
+            return _with_domains(onnx.ModelProto.FromString(child.stdout), lambda domain: domain.removeprefix(_PREFIX))
         is_refusal = child.returncode == 3
         given = child.stdout.decode() if is_refusal else f"onnx's converter ended with {ended(child.returncode)}"
     raise ModelError(f"the model cannot be raised to opset {opset}", given=given)
@@ -377,8 +377,8 @@ def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
 def _with_domains(model: onnx.ModelProto, rename: Callable[[str], str]) -> onnx.ModelProto:
     """Return a copy with renamed domains, except ONNX's own."""
     copy = deepcopy(model)
-    named: list[Any] = [*copy.opset_import, *(node for _, _, node in nodes.everywhere(copy))]
-    for each in named:
+    parts: list[Any] = [*copy.opset_import, *(node for _, _, node in nodes.everywhere(copy))]
+    for each in parts:
         if nodes.canonical(each.domain):
             each.domain = rename(each.domain)
     return copy
@@ -416,8 +416,8 @@ def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
             types = nodes.operand_types(schema, list(operands.values()))
             attributes = validate.attributes(schema, nodes.attributes_of(node, {}), types)
             tensors = {each: np.ravel(x) for each, x in {**operands, name: result}.items()}
-            named = list(zip(operands, types, strict=True))[: schema.input.maximum]
-            for step in steps(schema, attributes, named, [(name, TensorType.of(result))], level):
+            pairs = list(zip(operands, types, strict=True))[: schema.input.maximum]
+            for step in steps(schema, attributes, pairs, [(name, TensorType.of(result))], level):
                 operator = create_operator(step.desc, feature_level=level)
                 operator.dispatch(inputs=[tensors[each] for each in step.inputs], outputs=[tensors[step.output]])
             values[name] = result
@@ -439,8 +439,8 @@ def opened(text: str) -> Iterator[Target]:
         with Subprocess(text) as process:
             yield Target(shown(process), "EX106", "EX107", Targets(asked=AskedRuntime(process)), process.load)
     else:
-        known = ", ".join((*runtimes.known(), *levels))
-        raise ArgumentError(f"there is no target {text!r}", remedy=f"the targets are {known}")
+        names = ", ".join((*runtimes.known(), *levels))
+        raise ArgumentError(f"there is no target {text!r}", remedy=f"the targets are {names}")
 
 
 def same_bits(first: Any, second: Any) -> bool:
@@ -479,12 +479,12 @@ def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
             raise ModelError(reason, where=change.place, given=f"{change.element} {change.title}")
 
 
-def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Target, *, differs: bool) -> list[str]:
+def verify_model(original: onnx.ModelProto, result: onnx.ModelProto, target: Target, *, differs: bool) -> list[str]:
     """Load the fixed model in the target and compare both; ``differs`` if the target answers some nodes differently."""
     run = None
     if target.whole:
         try:
-            run = target.load(fixed)
+            run = target.load(result)
         except Exception as error:
             refusal = ModelError(f"{target.name} does not load the fixed model", given=first_line(error))
             # The model may need a library of another package.
@@ -499,7 +499,7 @@ def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Targ
         expected = [before.run(inputs) for inputs in batch]
     except ExtremumError as error:
         return [f"compared node by node, not as a whole: {error.one_line()}"]
-    if not all(map(same_bits, map(backend.prepare(fixed).run, batch), expected)):
+    if not all(map(same_bits, map(backend.prepare(result).run, batch), expected)):
         raise ModelError("the fixed model gives other answers")
     if run is None:
         return []

@@ -72,7 +72,7 @@ class Fragment:
         """Append a Cast."""
         return self.add("Cast", x, to=element_of(element).onnx_number)
 
-    def carried(self, x: str) -> str:
+    def carry(self, x: str) -> str:
         """Append a Cast of an input to its carrier, if that is another type."""
         return x if self.carrier == self.element else self.cast(x, self.carrier)
 
@@ -107,11 +107,11 @@ class Fragment:
             extremum = extremum if largest else self.add("Neg", extremum)
         else:
             extremum = self.reduce("ReduceMax" if largest else "ReduceMin", x, axes)
-        beaten = self.add("Less" if largest else "Greater", x, extremum)
-        unbeaten = self.cast(self.add("Not", beaten), "float32")
-        return self.add("Add", unbeaten, self.cast(self.add("IsNaN", x), "float32"))
+        losers = self.add("Less" if largest else "Greater", x, extremum)
+        winners = self.cast(self.add("Not", losers), "float32")
+        return self.add("Add", winners, self.cast(self.add("IsNaN", x), "float32"))
 
-    def flipped(self, x: str) -> str:
+    def flip(self, x: str) -> str:
         """Append nodes that convert uint64 to int64 in the same order."""
         # A Cast keeps the 64 bits. Flipping the top bit adds 2**63 to what is negative now and subtracts it from the
         # rest. int64 cannot hold 2**63, so negative values get 2**63 - 1 and then 1; no sum leaves the range.
@@ -172,21 +172,21 @@ def _wider_integers(fragment: Fragment) -> None:
 
 @_rewrite("on int64 in the same order", 9, "EX101 EX106 EX107", _INDEX, ["uint64"])
 def _flipped_integers(fragment: Fragment) -> None:
-    fragment.like(fragment.flipped(fragment.inputs[0]))
+    fragment.like(fragment.flip(fragment.inputs[0]))
 
 
 @_rewrite("on ranks of its elements", 9, "EX101 EX102 EX106 EX107", _INDEX, CARRIERS)
 def _ranked_index(fragment: Fragment) -> None:
     axis, largest = fragment.axis, fragment.schema.family is Family.ARGMAX
     # The element that the operator looks for, largest or smallest, has the largest rank.
-    fragment.like(fragment.ranks(fragment.carried(fragment.inputs[0]), [axis], largest=largest), operator="ArgMax")
+    fragment.like(fragment.ranks(fragment.carry(fragment.inputs[0]), [axis], largest=largest), operator="ArgMax")
 
 
 _CASTS = {"int8": "int32", "uint8": "int32", "uint32": "int64"}
-_CHOSEN = {*CARRIERS, "int8", "uint8", "int32", "int64", "uint64"}
+_TYPES = {*CARRIERS, "int8", "uint8", "int32", "int64", "uint64"}
 
 
-@_rewrite("as the elements at an index", 11, "EX101 EX102 EX106 EX107 EX108", _REDUCTION, _CHOSEN | _CASTS.keys())
+@_rewrite("as the elements at an index", 11, "EX101 EX102 EX106 EX107 EX108", _REDUCTION, _TYPES | _CASTS.keys())
 def _indexed_element(fragment: Fragment) -> None:
     # This makes NaN the extremum and keeps the sign of zeros. The axes are reduced one by one, the last axis first, so
     # the first of equal elements in row-major order wins, as in one reduction over all axes. Integers take this path
@@ -197,11 +197,11 @@ def _indexed_element(fragment: Fragment) -> None:
     for axis in reversed(axes):
         x, operator = result, "ArgMax" if largest else "ArgMin"
         if fragment.element in CARRIERS:
-            x, operator = fragment.ranks(fragment.carried(x), [axis], largest=largest), "ArgMax"
+            x, operator = fragment.ranks(fragment.carry(x), [axis], largest=largest), "ArgMax"
         elif fragment.element in _CASTS:
             x = fragment.cast(x, _CASTS[fragment.element])
         elif fragment.element == "uint64":
-            x = fragment.flipped(x)
+            x = fragment.flip(x)
         result = fragment.add("GatherElements", result, fragment.add(operator, x, axis=axis), axis=axis)
     if not axes:
         fragment.add("Identity", result)
@@ -215,7 +215,7 @@ def _indexed_selection(fragment: Fragment) -> None:
     if not fragment.site.accepted["sorted"]:
         raise SpecError(f"{fragment.schema} leaves the sequence open with sorted=0", remedy="state sorted=1")
     carrier = {**_WIDER, **_CASTS}.get(fragment.element)
-    fragment.like(fragment.cast(x, carrier) if carrier else fragment.flipped(x), *k)
+    fragment.like(fragment.cast(x, carrier) if carrier else fragment.flip(x), *k)
     indices = fragment.site.node.output[1]
     fragment.nodes[-1].output.append(indices)
     fragment.add("GatherElements", x, indices, axis=fragment.axis)
@@ -225,7 +225,7 @@ def _indexed_selection(fragment: Fragment) -> None:
 def _ranked_hardmax(fragment: Fragment) -> None:
     axes = fragment.axes
     # Every onnxruntime takes float32, the type of the ranks.
-    hot = fragment.like(fragment.ranks(fragment.carried(fragment.inputs[0]), axes, largest=True))
+    hot = fragment.like(fragment.ranks(fragment.carry(fragment.inputs[0]), axes, largest=True))
     if fragment.element != "float32":
         fragment.cast(hot, fragment.element)
 
@@ -235,14 +235,14 @@ def _indexed_hardmax(fragment: Fragment) -> None:
     # For feature levels of DirectML that have ArgMax but no Hardmax, and runtimes whose Hardmax answers differently.
     (axis, *others), rank = fragment.axes, fragment.site.inputs[0].rank
     assert rank is not None
-    x = fragment.carried(fragment.inputs[0])
+    x = fragment.carry(fragment.inputs[0])
     if others:
         x, axis, rank = fragment.add("Flatten", x, axis=axis), 1, 2
     index = fragment.add("ArgMax", fragment.ranks(x, [axis], largest=True), axis=axis)
-    zero, one, chosen = (fragment.constant(value) for value in (0, 1, axis))
-    count = fragment.add("Gather", fragment.add("Shape", x), chosen)
-    trailing = fragment.constant([-1] + [1] * (rank - 1 - axis))
-    places = fragment.add("Reshape", fragment.add("Range", zero, count, one), trailing)
+    zero, one, position = (fragment.constant(value) for value in (0, 1, axis))
+    count = fragment.add("Gather", fragment.add("Shape", x), position)
+    shape = fragment.constant([-1] + [1] * (rank - 1 - axis))
+    places = fragment.add("Reshape", fragment.add("Range", zero, count, one), shape)
     hot = fragment.cast(fragment.add("Equal", index, places), fragment.element)
     if others:
         fragment.add("Reshape", hot, fragment.add("Shape", fragment.inputs[0]))
@@ -253,9 +253,9 @@ def _signed_zeros(fragment: Fragment) -> None:
     # Runtimes return either of two zeros. So a zero with the sign of each operand is added to the largest: it changes
     # no other number, and if the largest is zero, the sum is +0 if any operand is +0. Min is Max of the negated
     # operands, negated.
-    operands = [fragment.carried(name) for name in fragment.inputs]
-    negated = fragment.schema.family is Family.MINIMUM
-    if negated:
+    operands = [fragment.carry(name) for name in fragment.inputs]
+    is_minimum = fragment.schema.family is Family.MINIMUM
+    if is_minimum:
         operands = [fragment.add("Neg", name) for name in operands]
     low, zero, high = (fragment.constant(value, fragment.carrier) for value in (-1, 0, 1))
     result = fragment.add("Max", *operands)
@@ -263,16 +263,16 @@ def _signed_zeros(fragment: Fragment) -> None:
         # Zero times an infinity would be NaN.
         finite = fragment.add("Min", fragment.add("Max", name, low), high)
         result = fragment.add("Add", result, fragment.add("Mul", finite, zero))
-    if negated:
+    if is_minimum:
         result = fragment.add("Neg", result)
     if fragment.carrier != fragment.element:
         fragment.cast(result, fragment.element)
 
 
-@_rewrite("as choices between two", 11, "EX107 EX108", _ELEMENTWISE, _CHOSEN)
+@_rewrite("as choices between two", 11, "EX107 EX108", _ELEMENTWISE, _TYPES)
 def _choices(fragment: Fragment) -> None:
     # For runtimes that compare wrongly only in Max and Min.
-    result, *others = (fragment.carried(name) for name in fragment.inputs)
+    result, *others = (fragment.carry(name) for name in fragment.inputs)
     largest = fragment.schema.family is Family.MAXIMUM
     for other in others:
         better, rest = fragment.add("Greater" if largest else "Less", other, result), result
@@ -296,5 +296,5 @@ REWRITES = tuple(_rewrites)
 
 def find(family: Family, element: str | None, code: str) -> Rewrite | None:
     """Return the rewrite for an operator and an element type that answers a rule, or None if there is none."""
-    fitting = (each for each in REWRITES if family in each.families and element in each.elements)
-    return next((each for each in fitting if code in each.answers), None)
+    candidates = (each for each in REWRITES if family in each.families and element in each.elements)
+    return next((each for each in candidates if code in each.answers), None)

@@ -83,36 +83,36 @@ class Signature:
 
     def _bind(self, kinds: Sequence[str | None]) -> tuple[dict[str, str], bool]:
         """Return the kind of each type variable, and whether inputs of these kinds fit."""
-        bound, fits = dict[str, str](), True
-        for given, parameter in zip(kinds, chain(self.inputs, cycle(self.inputs[-1:])), strict=False):
-            if not given or given not in parameter.kinds:
-                fits = fits and given == "" and not parameter.required
+        bindings, fits = dict[str, str](), True
+        for kind, parameter in zip(kinds, chain(self.inputs, cycle(self.inputs[-1:])), strict=False):
+            if not kind or kind not in parameter.kinds:
+                fits = fits and kind == "" and not parameter.required
             elif not parameter.is_free:
-                fits = bound.setdefault(parameter.type, given) == given and fits
-        return bound, fits
+                fits = bindings.setdefault(parameter.type, kind) == kind and fits
+        return bindings, fits
 
     def is_kept(self, node: onnx.NodeProto, kinds: Sequence[str | None]) -> bool:
         """Return whether a node keeps the promise, with inputs of these kinds (empty: left out; None: unknown)."""
-        stated = {each.name: each.type for each in node.attribute if not each.ref_attr_name}
+        numbers = {each.name: each.type for each in node.attribute if not each.ref_attr_name}
         return (
             len(node.input) in self.counts[0]
             and len(node.output) in self.counts[1]
-            and len(stated) == len(node.attribute)
-            and self.required <= stated.keys()
-            and all(self.attributes.get(name) == number for name, number in stated.items())
+            and len(numbers) == len(node.attribute)
+            and self.required <= numbers.keys()
+            and all(self.attributes.get(name) == number for name, number in numbers.items())
             and self._bind(kinds)[1]
             and all(name or not each.required for name, each in zip(node.output, self.outputs, strict=False))
         )
 
     def gives(self, node: onnx.NodeProto, kinds: Sequence[str | None]) -> list[str | None]:
         """Return the kind of each output, as far as inputs and attributes determine it."""
-        bound, _ = self._bind(kinds)
-        found: list[str | None] = []
+        bindings, _ = self._bind(kinds)
+        result: list[str | None] = []
         for _, parameter in zip(node.output, chain(self.outputs, cycle(self.outputs[-1:])), strict=False):
-            given = None if parameter.is_free else bound.get(parameter.type) or _stated_kind(node)
+            kind = None if parameter.is_free else bindings.get(parameter.type) or _stated_kind(node)
             only = next(iter(parameter.kinds)) if len(parameter.kinds) == 1 else None
-            found.append(only or (given if given in parameter.kinds else None))
-        return found
+            result.append(only or (kind if kind in parameter.kinds else None))
+        return result
 
 
 def _stated_kind(node: onnx.NodeProto) -> str | None:
@@ -143,32 +143,32 @@ def signature(domain: str, name: str, opset: int) -> Signature | None:
 
 _SHORT = 1024  # elements of the longest vector whose values are followed; no shape has more dimensions
 _ROUNDS = 8  # the number of times that sizes lead to values, and values to sizes
-_HIDDEN = "hidden."
+_PREFIX = "hidden."
 
 
 def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
     """Return the graph of a model with the types that can be inferred, including those of its subgraphs."""
-    opsets, found, before = nodes.opsets(model.opset_import), model, None
-    named = {size.dim_param for size in _sizes(model.graph)}
+    opsets, result, before = nodes.opsets(model.opset_import), model, None
+    names = {size.dim_param for size in _sizes(model.graph)}
     try:
         for _ in range(_ROUNDS):
-            found = onnx.shape_inference.infer_shapes(found)
-            _forget(found.graph, named)
-            if found == before:
+            result = onnx.shape_inference.infer_shapes(result)
+            _forget(result.graph, names)
+            if result == before:
                 break
-            before = deepcopy(found)
-            is_whole = _hide(found.graph, opsets, {})
-            found = onnx.shape_inference.infer_shapes(found, data_prop=True)
+            before = deepcopy(result)
+            is_whole = _hide(result.graph, opsets, {})
+            result = onnx.shape_inference.infer_shapes(result, data_prop=True)
             if is_whole:
                 break
-            _forget(found.graph, named)
-            for graph in nodes.graphs(found.graph):
+            _forget(result.graph, names)
+            for graph in nodes.graphs(result.graph):
                 for node in graph.node:
-                    node.op_type = node.op_type.removeprefix(_HIDDEN)
+                    node.op_type = node.op_type.removeprefix(_PREFIX)
     except Exception:
         # The checks of the nodes give a better error.
         return model.graph
-    return found.graph
+    return result.graph
 
 
 def _sizes(graph: onnx.GraphProto) -> Iterator[onnx.TensorShapeProto.Dimension]:
@@ -177,10 +177,10 @@ def _sizes(graph: onnx.GraphProto) -> Iterator[onnx.TensorShapeProto.Dimension]:
             yield from value.type.tensor_type.shape.dim
 
 
-def _forget(graph: onnx.GraphProto, named: Container[str]) -> None:
+def _forget(graph: onnx.GraphProto, names: Container[str]) -> None:
     """Remove the names that inference makes up for unknown sizes: the next round would keep them."""
     for size in _sizes(graph):
-        if size.dim_param and size.dim_param not in named:
+        if size.dim_param and size.dim_param not in names:
             size.Clear()
 
 
@@ -200,7 +200,7 @@ def _hide(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMappi
         domain = nodes.canonical(node.domain)
         promise = signature(domain, node.op_type, opsets.get(domain, 0))
         if promise is not None and promise.follows_values and not all(short.get(name, not name) for name in node.input):
-            node.op_type, is_whole = f"{_HIDDEN}{node.op_type}", False
+            node.op_type, is_whole = f"{_PREFIX}{node.op_type}", False
         else:
             for _, subgraph in nodes.subgraphs(node):
                 is_whole &= _hide(subgraph, opsets, short)
@@ -212,15 +212,15 @@ def is_made_up(name: str) -> bool:
     return name.startswith("unk__")
 
 
-def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto) -> onnx.TypeProto | None:
+def with_declared_shape(inferred: onnx.TypeProto | None, declaration: onnx.TypeProto) -> onnx.TypeProto | None:
     """Return an inferred type extended by a declaration, or None if the latter adds nothing or contradicts it."""
     if inferred is None or inferred.WhichOneof("value") is None:
-        return stated
-    ours, theirs = types.declared_type(inferred).shape, types.declared_type(stated).shape
-    if inferred.tensor_type.elem_type != stated.tensor_type.elem_type or theirs is None:
+        return declaration
+    ours, theirs = types.declared_type(inferred).shape, types.declared_type(declaration).shape
+    if inferred.tensor_type.elem_type != declaration.tensor_type.elem_type or theirs is None:
         return None
     if ours is None:
-        return stated
+        return declaration
     # Some exporters declare impossible shapes.
     if differ(ours, theirs):
         return None
@@ -230,7 +230,7 @@ def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto)
         return isinstance(size, int), size is not None, not is_made_up(str(size))
 
     sizes = [max(pair, key=content) for pair in zip(ours, theirs, strict=True)]
-    return types.tensor_type(stated.tensor_type.elem_type, sizes) if sizes != list(ours) else None
+    return types.tensor_type(declaration.tensor_type.elem_type, sizes) if sizes != list(ours) else None
 
 
 @dataclass(slots=True)
@@ -244,11 +244,11 @@ class Entry:
 
     def subgraphs(self, around: onnx.GraphProto) -> Iterator[tuple[Body, onnx.GraphProto]]:
         """Yield the graphs that the node holds, each with its inferred form from the inferred graph around."""
-        given = dict[str, onnx.GraphProto]()
+        by_name = dict[str, onnx.GraphProto]()
         if self.graphs and self.position is not None:
-            given.update(nodes.subgraphs(around.node[self.position]))
+            by_name.update(nodes.subgraphs(around.node[self.position]))
         for name, body in self.graphs:
-            yield body, given.get(name, body.graph)
+            yield body, by_name.get(name, body.graph)
 
 
 @dataclass(slots=True)
@@ -297,11 +297,11 @@ class Body:
     def declare_shapes(self, inferred: onnx.GraphProto) -> bool:
         """Add the shapes that the model declares beyond the inferred ones; return whether there are any."""
         adds = False
-        stated = {self.name_of(name): types.sound(stated) for name, stated in self.declared_types.items()}
-        found = {value.name: value.type for value in (*inferred.value_info, *inferred.output)} if stated else {}
-        for value in (*self.graph.value_info, *self.graph.output) if stated else ():
-            declared = stated.get(value.name)
-            if declared and (better := with_declared_shape(found.get(value.name), declared)) is not None:
+        claims = {self.name_of(name): types.sound(each) for name, each in self.declared_types.items()}
+        by_name = {value.name: value.type for value in (*inferred.value_info, *inferred.output)} if claims else {}
+        for value in (*self.graph.value_info, *self.graph.output) if claims else ():
+            declared = claims.get(value.name)
+            if declared and (better := with_declared_shape(by_name.get(value.name), declared)) is not None:
                 value.type.CopyFrom(better)
                 adds = True
         for entry in self.entries:
@@ -317,23 +317,23 @@ class InferenceInput:
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self._functions = {nodes.key(each): (index, each) for index, each in enumerate(model.functions)}
-        self._called, self._numbers = set[nodes.Key](), count(1)
+        self._callees, self._numbers = set[nodes.Key](), count(1)
         of_family = (node for _, _, node in nodes.everywhere(model) if nodes.is_of_family(node))
         self._infers = any(nodes.key(node) not in self._functions for node in of_family)
         opsets = nodes.opsets(model.opset_import)
         # The model's version of each domain; else the newest of its functions; else, for ONNX, the newest.
-        imported = (pair for each in model.functions for pair in nodes.opsets(each.opset_import).items())
-        self._versions = {"": onnx.defs.onnx_opset_version(), **dict(sorted(imported)), **opsets}
+        imports = (pair for each in model.functions for pair in nodes.opsets(each.opset_import).items())
+        self._versions = {"": onnx.defs.onnx_opset_version(), **dict(sorted(imports)), **opsets}
         self.model = onnx.ModelProto(ir_version=onnx.IR_VERSION)
         for domain, version in self._versions.items():
             self.model.opset_import.add(domain=domain, version=min(max(version, 1), _LARGEST_VERSION))
         self.graph = Body("graph", opsets, self.model.graph)
         self._graph(self.graph, model.graph)
         # Callers first, so that a function that they call counts as called.
-        self.uncalled = {
+        self.orphans = {
             nodes.key(each): self._call(each, onnx.NodeProto(), self.graph)
             for each in reversed(nodes.callees_first(model.functions))
-            if nodes.key(each) not in self._called
+            if nodes.key(each) not in self._callees
         }
 
     def infer(self) -> onnx.GraphProto:
@@ -342,13 +342,13 @@ class InferenceInput:
         # Declared shapes are added to inferred ones, so that a wrong declaration has no effect.
         return infer_types(self.model) if self.graph.declare_shapes(graph) and self._infers else graph
 
-    def _graph(self, body: Body, source: onnx.GraphProto, passed: Sequence[str | None] = ()) -> list[str | None]:
+    def _graph(self, body: Body, source: onnx.GraphProto, kinds: Sequence[str | None] = ()) -> list[str | None]:
         """Add a graph to which values of some kinds are passed, and return the kinds of its outputs."""
         graph, name_of = body.graph, body.name_of
         graph.name = "graph"
         inputs = {value.name for value in source.input}
-        for value, given in zip_longest(source.input, passed[: len(source.input)]):
-            declared = types.sound(value.type) or (types.type_proto(given) if given else None)
+        for value, kind in zip_longest(source.input, kinds[: len(source.input)]):
+            declared = types.sound(value.type) or (types.type_proto(kind) if kind else None)
             graph.input.add(name=name_of(value.name), type=declared)
             body.kinds[name_of(value.name)] = None if declared is None else types.kind(declared)
         body.outputs = {name_of(value.name): graph.output.add(name=name_of(value.name)) for value in source.output}
@@ -373,16 +373,16 @@ class InferenceInput:
             if function is not None:
                 entry.call = self._call(function, node, body)
             else:
-                for name, given in zip(node.output, self._node(body, entry), strict=False):
+                for name, kind in zip(node.output, self._node(body, entry), strict=False):
                     if name:
-                        body.declare(body.name_of(name), given)
+                        body.declare(body.name_of(name), kind)
             body.entries.append(entry)
 
     def _node(self, body: Body, entry: Entry) -> list[str | None]:
         """Add a node if inference survives it, and return the kinds of its outputs."""
         node = nodes.resolve_references(entry.node, body.attributes)
         domain = nodes.canonical(node.domain)
-        given = [body.kinds.get(body.name_of(name)) if name else "" for name in node.input]
+        inputs = [body.kinds.get(body.name_of(name)) if name else "" for name in node.input]
         promise = signature(domain, node.op_type, body.opsets.get(domain, 0))
         in_force = signature(domain, node.op_type, self._versions.get(domain, 0))
         visible = (
@@ -392,7 +392,7 @@ class InferenceInput:
             # A function may import another version than the model.
             and in_force is not None
             and in_force.since == promise.since
-            and promise.is_kept(node, given)
+            and promise.is_kept(node, inputs)
             and all(types.is_small(each) for attribute in node.attribute for each in types.attribute_tensors(attribute))
             and not (node.op_type in _DEADLY and _DEADLY[node.op_type](node, promise.since))
         )
@@ -407,32 +407,32 @@ class InferenceInput:
             if attribute.HasField("g"):
                 graph = copy.attribute.add(name=attribute.name, type=attribute.type).g
                 path = nodes.path(body.path, len(body.entries), attribute.name)
-                kinds = ChainMap({}, body.kinds)
-                inner = Body(path, body.opsets, graph, kinds, body.names, body.prefix, body.attributes)
+                scope = ChainMap({}, body.kinds)
+                inner = Body(path, body.opsets, graph, scope, body.names, body.prefix, body.attributes)
                 entry.graphs.append((attribute.name, inner))
-                passed = given if node.op_type == "Scan" and len(given) == len(attribute.g.input) else []
+                kinds = inputs if node.op_type == "Scan" and len(inputs) == len(attribute.g.input) else []
                 if node.op_type == "Loop":
-                    passed = ["tensor(int64)", "tensor(bool)", *given[2:]]
-                graph_outputs[attribute.name] = self._graph(inner, attribute.g, passed)
+                    kinds = ["tensor(int64)", "tensor(bool)", *inputs[2:]]
+                graph_outputs[attribute.name] = self._graph(inner, attribute.g, kinds)
             elif visible:
                 copy.attribute.append(attribute)
             elif attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
                 body.declare(body.name_of(node.output[0]), types.tensor_type(attribute.t.data_type, attribute.t.dims))
-        by_promise = promise.gives(node, given) if promise is not None else [None] * len(node.output)
+        by_promise = promise.gives(node, inputs) if promise is not None else [None] * len(node.output)
         by_graphs = chain(_graph_outputs(node.op_type, graph_outputs), repeat(None))
         return [one or other for one, other in zip(by_promise, by_graphs, strict=False)]
 
     def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body) -> Body:
         """Add the nodes of a function where it is called."""
-        self._called.add(nodes.key(function))
+        self._callees.add(nodes.key(function))
         names = dict.fromkeys(("", *function.input), "")
         names.update(zip(function.input, map(caller.name_of, node.input), strict=False))
         aliases = []
-        for formal, given in zip(function.output, map(caller.name_of, node.output), strict=False):
+        for formal, actual in zip(function.output, map(caller.name_of, node.output), strict=False):
             if formal in names:
-                aliases.append((names[formal], given))
-            elif given:
-                names[formal] = given
+                aliases.append((names[formal], actual))
+            elif actual:
+                names[formal] = actual
         attributes = {each.name: each for each in function.attribute_proto}
         attributes.update((each.name, each) for each in nodes.resolve_references(node, caller.attributes).attribute)
         path, opsets = f"functions[{self._functions[nodes.key(function)][0]}]", nodes.opsets(function.opset_import)
@@ -440,10 +440,10 @@ class InferenceInput:
         body = Body(path, opsets, caller.graph, caller.kinds, names, prefix, attributes, caller.outputs)
         body.note_types(function.value_info)
         self._nodes(body, function.node)
-        for source, given in aliases:
-            if given and body.kinds.get(source) is not None:
-                caller.declare(given, body.kinds[source])
-                caller.graph.node.add(op_type="Identity", input=[source], output=[given])
+        for source, actual in aliases:
+            if actual and body.kinds.get(source) is not None:
+                caller.declare(actual, body.kinds[source])
+                caller.graph.node.add(op_type="Identity", input=[source], output=[actual])
         return body
 
 

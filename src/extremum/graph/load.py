@@ -101,8 +101,8 @@ def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
             case onnx.TensorShapeProto.Dimension() if part.dim_value < 0:
                 negative.append(part)
         for name, is_repeated in _fields(part.DESCRIPTOR):
-            held = getattr(part, name)
-            for index, each in enumerate(held if is_repeated else [held] if part.HasField(name) else []):
+            value = getattr(part, name)
+            for index, each in enumerate(value if is_repeated else [value] if part.HasField(name) else []):
                 where = f"{place}{name}[{index}]" if is_repeated else f"{place}{name}"
                 if isinstance(each, bytes):
                     raise ModelError("a name of the model is no UTF-8", where=where, given=repr(each[:80]))
@@ -139,7 +139,7 @@ def require_bounded(model: onnx.ModelProto) -> None:
 
 def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[nodes.Key, tuple[int, int]]) -> tuple[int, int]:
     """Return the number of nodes and the depth of their nesting, including calls."""
-    own, called, deepest = 0, 0, 1
+    own, inner, deepest = 0, 0, 1
     stack = [(body, 1)]
     while stack:
         level, depth = stack.pop()
@@ -147,16 +147,16 @@ def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[nodes.Key, tuple[int
         for node in level:
             inner_nodes, inner_depth = sizes.get(nodes.key(node), (0, 0))
             own += 1
-            called += inner_nodes
+            inner += inner_nodes
             deepest = max(deepest, depth + inner_depth)
             stack.extend((graph.node, depth + 1) for _, graph in nodes.subgraphs(node))
     if deepest > DEEPEST:
         reason = f"graphs and functions of the model are nested more than {DEEPEST} deep"
         raise ModelError(reason, remedy="inline some of the functions")
-    if called > MOST_NODES:
+    if inner > MOST_NODES:
         reason = f"the functions of the model make more than {MOST_NODES} nodes where they are called"
-        raise ModelError(reason, given=f"{called} nodes", remedy="inline them, so that the model shows its size")
-    return own + called, deepest
+        raise ModelError(reason, given=f"{inner} nodes", remedy="inline them, so that the model shows its size")
+    return own + inner, deepest
 
 
 # Tensors whose content is in other files. No path may leave the folder of the model: not as an absolute path, not with
@@ -196,17 +196,17 @@ def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float
             reason = f"the content of tensor {tensor.name!r} is in another file, and the model came without a folder"
             raise ModelError(reason, remedy="give the file of the model")
         try:
-            path, needed = _path(tensor, folder), _size(tensor)
+            path, count = _path(tensor, folder), _size(tensor)
             offset, length = _number(tensor, "offset") or 0, _number(tensor, "length")
-            if length not in (None, needed):
-                raise wrong_tensor(tensor.name, f"{length} bytes where its type and shape take {needed}")
+            if length not in (None, count):
+                raise wrong_tensor(tensor.name, f"{length} bytes where its type and shape take {count}")
             with open_file(path) as file:
                 size = file.seek(0, os.SEEK_END)
-                if offset + needed > size:
-                    raise wrong_tensor(tensor.name, f"{needed} bytes from {offset} on, of a file of {size}")
-                if needed <= at_most:
+                if offset + count > size:
+                    raise wrong_tensor(tensor.name, f"{count} bytes from {offset} on, of a file of {size}")
+                if count <= at_most:
                     file.seek(offset)
-                    _fill(tensor, file.read(needed))
+                    _fill(tensor, file.read(count))
         except (OSError, ExtremumError) as error:
             raise _unreadable(tensor, error) from None
 
@@ -310,7 +310,7 @@ class Model:
         self.weights: dict[str, bytes] = {}  # the large weights that are no longer in ``proto``, by name
         self.folder: str | None = None  # the folder of its other files, if it has any
         # The caller holds it anyway, so keeping it costs nothing.
-        self._given = self.proto if isinstance(model, onnx.ModelProto) else None
+        self._original = self.proto if isinstance(model, onnx.ModelProto) else None
         if any(True for _ in external(self.proto)):
             folder = None if isinstance(model, onnx.ModelProto | bytes) else Path(model).absolute().parent
             read_external(self.proto, folder, at_most=LARGE)
@@ -324,14 +324,14 @@ class Model:
         model = self.proto
         # onnxruntime refuses a tensor that it drops as unused, and a function may not read the inputs of a call.
         functions = {nodes.key(function) for function in model.functions}
-        read = {name for node in model.graph.node if nodes.key(node) not in functions for name in node.input}
+        inputs = {name for node in model.graph.node if nodes.key(node) not in functions for name in node.input}
         names = Counter(each.name for each in model.graph.initializer)
         names.update(each.values.name for each in model.graph.sparse_initializer)
         self.proto = onnx.ModelProto()
         copy_fields(model, self.proto, but="graph")
         copy_fields(model.graph, self.proto.graph, but="initializer")
         for tensor in model.graph.initializer:
-            content = _large_content(tensor) if tensor.name in read and names[tensor.name] == 1 else None
+            content = _large_content(tensor) if tensor.name in inputs and names[tensor.name] == 1 else None
             if content is None:
                 self.proto.graph.initializer.append(tensor)
             else:
@@ -343,8 +343,8 @@ class Model:
     @functools.cached_property
     def whole(self) -> onnx.ModelProto:
         """The model with its weights in it; the ModelProto that was given, if any."""
-        if self._given is not None:
-            return self._given
+        if self._original is not None:
+            return self._original
         if self.folder is None and not self.weights:
             return self.proto
         whole = deepcopy(self.proto)

@@ -149,10 +149,10 @@ def describe(attributes: Mapping[str, object], names: Sequence[str], types: Sequ
 
 def operand_names(node: onnx.NodeProto, schema: OperatorVersion | None) -> list[str]:
     """Return the names of a node's inputs, without omitted optional inputs at the end."""
-    found = list(node.input)
-    while schema is not None and schema.input.maximum < len(found) <= schema.most_inputs and not found[-1]:
-        found.pop()
-    return found
+    names = list(node.input)
+    while schema is not None and schema.input.maximum < len(names) <= schema.most_inputs and not names[-1]:
+        names.pop()
+    return names
 
 
 def operand_types(schema: OperatorVersion, arrays: Sequence[NDArray[Any]]) -> list[TensorType]:
@@ -176,10 +176,10 @@ Key = tuple[str, str, str]
 """What a node calls: a domain, a name, an overload."""
 
 
-def key(called: onnx.NodeProto | onnx.FunctionProto) -> Key:
+def key(proto: onnx.NodeProto | onnx.FunctionProto) -> Key:
     """Return the key of a function, or of the function that a node calls."""
-    name = called.op_type if isinstance(called, onnx.NodeProto) else called.name
-    return canonical(called.domain), name, called.overload
+    name = proto.op_type if isinstance(proto, onnx.NodeProto) else proto.name
+    return canonical(proto.domain), name, proto.overload
 
 
 def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelProto:
@@ -187,10 +187,10 @@ def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelPro
     number = element_of(element).onnx_number
     names = ["a", "b"] if schema.family in (Family.MAXIMUM, Family.MINIMUM) else ["a"]
     required = [each for each in schema.attributes if each.required]
-    stated: dict[str, Any] = {each.name: 1 for each in required if each.input is None}
+    values: dict[str, Any] = {each.name: 1 for each in required if each.input is None}
     lists = [onnx.helper.make_tensor(each.name, onnx.TensorProto.INT64, [1], [1]) for each in required if each.input]
     outputs = [f"y{at}" for at in range(len(schema.outputs))]
-    node = onnx.helper.make_node(schema.name, [*names, *(each.name for each in lists)], outputs, **stated)
+    node = onnx.helper.make_node(schema.name, [*names, *(each.name for each in lists)], outputs, **values)
     # Rank 2: before opset 13 the default axis of Hardmax is 1.
     inputs = [onnx.helper.make_tensor_value_info(name, number, ("m", "n")) for name in names]
     results = [onnx.helper.make_empty_tensor_value_info(name) for name in outputs]
@@ -202,10 +202,10 @@ def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelPro
 def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.FunctionProto]:
     """Return the functions so that each comes after those it calls."""
     # ONNX allows any order; the reference evaluator lets a function call only those before it.
-    named = {key(each): each for each in functions}
-    calls = {name: {key(node) for _, node in with_paths(each.node, "")} & named.keys() for name, each in named.items()}
+    table = {key(each): each for each in functions}
+    calls = {name: {key(node) for _, node in with_paths(each.node, "")} & table.keys() for name, each in table.items()}
     try:
-        return [named[name] for name in graphlib.TopologicalSorter(calls).static_order()]
+        return [table[name] for name in graphlib.TopologicalSorter(calls).static_order()]
     except graphlib.CycleError as error:
         circle = " -> ".join(name for _, name, _ in error.args[1])
         raise ModelError("functions of the model call each other in a circle", given=circle) from None

@@ -74,10 +74,10 @@ class Site:
     @functools.cached_property
     def inputs(self) -> list[TensorType]:
         """What is known of each input."""
-        known = [self.types.get(name, TensorType()) for name in self.names]
+        tensors = [self.types.get(name, TensorType()) for name in self.names]
         # If the call of the function gives some attributes, shapes cannot be checked.
         is_whole = len(self.attributes) == len(self.node.attribute)
-        return known if is_whole else [TensorType(tensor.element) for tensor in known]
+        return tensors if is_whole else [TensorType(tensor.element) for tensor in tensors]
 
     @functools.cached_property
     def operands(self) -> list[TensorType]:
@@ -87,8 +87,8 @@ class Site:
     @property
     def attribute_values(self) -> dict[str, Any]:
         """The attributes that the node states itself; UNKNOWN for a required attribute that a call passes."""
-        referring = (self.version.attribute(each.name) for each in self.node.attribute if each.ref_attr_name)
-        return {each.name: UNKNOWN for each in referring if each and each.required} | self.attributes
+        references = (self.version.attribute(each.name) for each in self.node.attribute if each.ref_attr_name)
+        return {each.name: UNKNOWN for each in references if each and each.required} | self.attributes
 
     @functools.cached_property
     def values(self) -> dict[str, Any]:
@@ -98,12 +98,12 @@ class Site:
     @functools.cached_property
     def accepted(self) -> Attributes:
         """The value of every attribute of the version; its default if the node states no valid value."""
-        accepted: dict[str, Value] = {}
+        result: dict[str, Value] = {}
         for each in self.version.attributes:
-            accepted[each.name] = UNKNOWN if each.required else each.default
+            result[each.name] = UNKNOWN if each.required else each.default
             with contextlib.suppress(SpecError):
-                accepted[each.name] = attribute_value(self.version, each, self.values)
-        return accepted
+                result[each.name] = attribute_value(self.version, each, self.values)
+        return result
 
     @property
     def element(self) -> str | None:
@@ -130,12 +130,12 @@ def sites(model: onnx.ModelProto, *, inlined: bool = False) -> Iterator[Site]:
     """
     source = InferenceInput(model)
     graph = source.infer()
-    known = types.types_in(graph)
-    calls: _Calls = {name: {(): (body, graph, known)} for name, body in source.uncalled.items()}
-    yield from _walk(source.graph, graph, known, known, None if inlined else calls)
+    tensors = types.types_in(graph)
+    calls: _Calls = {name: {(): (body, graph, tensors)} for name, body in source.orphans.items()}
+    yield from _walk(source.graph, graph, tensors, tensors, None if inlined else calls)
     for function in () if inlined else reversed(nodes.callees_first(model.functions)):
-        for given, call in sorted(calls.get(nodes.key(function), {}).items(), key=lambda each: str(each[0])):
-            by_model = {**_by_model_names(call[0], call[2]), **dict(zip(function.input, given, strict=False))}
+        for inputs, call in sorted(calls.get(nodes.key(function), {}).items(), key=lambda each: str(each[0])):
+            by_model = {**_by_model_names(call[0], call[2]), **dict(zip(function.input, inputs, strict=False))}
             yield from _walk(*call, by_model, calls)
 
 
@@ -148,11 +148,11 @@ def _walk(
     body: Body,
     graph: onnx.GraphProto,
     inferred: Types,
-    known: Types,
+    tensors: Types,
     calls: _Calls | None = None,
     results: frozenset[str] = frozenset(),
 ) -> Iterator[Site]:
-    """Yield the nodes of a body: ``inferred`` has the names of inference, ``known`` those of the model.
+    """Yield the nodes of a body: ``inferred`` has the names of inference, ``tensors`` those of the model.
 
     Adds the calls of functions to ``calls``; without it, the nodes of a function replace the call.
     """
@@ -160,40 +160,40 @@ def _walk(
     declared = {name_of(name): types.declared_type(each) for name, each in body.declared_types.items()}
     results |= {name_of(name) for entry in body.entries for name in entry.node.output}
     for index, entry in enumerate(body.entries):
-        for subgraph, found in entry.subgraphs(graph):
-            inner = ChainMap(types.types_in(found), inferred)
+        for subgraph, proto in entry.subgraphs(graph):
+            inner = ChainMap(types.types_in(proto), inferred)
             is_named = body.names is None or calls is None
-            by_model = inner if is_named else ChainMap(_by_model_names(subgraph, inner.maps[0]), known)
-            yield from _walk(subgraph, found, inner, by_model, calls, results)
+            by_model = inner if is_named else ChainMap(_by_model_names(subgraph, inner.maps[0]), tensors)
+            yield from _walk(subgraph, proto, inner, by_model, calls, results)
         if entry.call is not None:
             if calls is None:
                 yield from _walk(entry.call, graph, inferred, inferred)
                 continue
-            given = tuple(known.get(name, TensorType()) for name in entry.node.input)
-            calls.setdefault(nodes.key(entry.node), {}).setdefault(given, (entry.call, graph, inferred))
+            inputs = tuple(tensors.get(name, TensorType()) for name in entry.node.input)
+            calls.setdefault(nodes.key(entry.node), {}).setdefault(inputs, (entry.call, graph, inferred))
         node = body.in_place(entry.node) if calls is None else entry.node
-        site = Site(node, nodes.path(body.path, index), body.opsets, known, declared, entry.call is not None, results)
+        site = Site(node, nodes.path(body.path, index), body.opsets, tensors, declared, entry.call is not None, results)
         yield site
         if (values := nodes.constant_integers(node)) is not None and len(node.output) == 1:
-            known[node.output[0]] = TensorType("int64", (len(values),), values)
+            tensors[node.output[0]] = TensorType("int64", (len(values),), values)
         if site.schema is not None:
             # The caller reports what is wrong with the node; the types that the model declares stay.
             with contextlib.suppress(ExtremumError):
-                known.update((name, each) for name, each in zip(node.output, site.outputs(), strict=True) if name)
+                tensors.update((name, each) for name, each in zip(node.output, site.outputs(), strict=True) if name)
 
 
 def _by_model_names(body: Body, inferred: Mapping[str, TensorType]) -> dict[str, TensorType]:
     """Return what is known of the values of a body by the names that they have in the model."""
     assert body.names is not None
-    return {name: inferred[called] for name, called in body.names.items() if called in inferred}
+    return {name: inferred[alias] for name, alias in body.names.items() if alias in inferred}
 
 
 def require_harmless(sites: Iterable[Site]) -> None:
     """Refuse a Split whose num_outputs is not its number of outputs: it ends the process in onnxruntime."""
     # A test of every version of every operator, with valid and invalid nodes, found no other such case.
     for site in sites:
-        node, stated, count = site.node, attribute_of(site.node, "num_outputs").i, len(site.node.output)
+        node, number, count = site.node, attribute_of(site.node, "num_outputs").i, len(site.node.output)
         is_split = not site.is_call and nodes.canonical(node.domain) == ONNX and node.op_type == "Split"
-        if is_split and stated not in (0, count):
-            reason = f"Split has num_outputs={stated}, but {count} outputs"
+        if is_split and number not in (0, count):
+            reason = f"Split has num_outputs={number}, but {count} outputs"
             raise SpecError(reason, where=site.where, remedy=f"use num_outputs={count}")

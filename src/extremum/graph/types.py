@@ -44,12 +44,12 @@ def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
     field = value.WhichOneof("value")
     if field not in _OUTER or depth > _DEEPEST:
         return None
-    held = getattr(value, field)
+    content = getattr(value, field)
     if field == "map_type":
-        key, inner = _NAMES.get(held.key_type), kind(held.value_type, depth + 1)
+        key, inner = _NAMES.get(content.key_type), kind(content.value_type, depth + 1)
         inner = key and inner and f"{key},{inner}"
     else:
-        inner = _NAMES.get(held.elem_type) if "tensor" in field else kind(held.elem_type, depth + 1)
+        inner = _NAMES.get(content.elem_type) if "tensor" in field else kind(content.elem_type, depth + 1)
     return f"{_OUTER[field]}({inner})" if inner else None
 
 
@@ -235,13 +235,13 @@ def defaults(graph: onnx.GraphProto) -> set[str]:
 def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
     """Return the inputs a model declares, in its order."""
     optional = defaults(model.graph)
-    found = []
+    inputs = []
     for value in model.graph.input:
         number, sizes = value.type.tensor_type.elem_type, declared_type(value.type).shape
         dtype = onnx.helper.tensor_dtype_to_np_dtype(number) if number in _NAMES else None
-        named = (f"{value.name}.{axis}" if size is None else size for axis, size in enumerate(sizes or ()))
-        found.append(DeclaredInput(value.name, dtype, None if sizes is None else tuple(named), value.name in optional))
-    return tuple(found)
+        shape = (f"{value.name}.{axis}" if size is None else size for axis, size in enumerate(sizes or ()))
+        inputs.append(DeclaredInput(value.name, dtype, None if sizes is None else tuple(shape), value.name in optional))
+    return tuple(inputs)
 
 
 def name_dimensions(graph: onnx.GraphProto) -> None:

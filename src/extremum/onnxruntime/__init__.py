@@ -184,18 +184,18 @@ def convert_sites(
     """Return the conversion of a model, given its nodes."""
     _require_attributes(sites)
     require_harmless(sites)
-    schemas = _selected(sites, nodes)
+    schemas = _schemas(sites, nodes)
     if not schemas:
         return Conversion(model, ())
-    converted = model if in_place else deepcopy(model)
+    result = model if in_place else deepcopy(model)
     changes = []
-    for importer, path, node in nodes_of.everywhere(converted):
+    for importer, path, node in nodes_of.everywhere(result):
         if path in schemas:
             _rewrite(schemas[path], node)
             changes.append(Change(nodes_of.with_name(path, node), str(schemas[path]), node.op_type))
             _import(importer)
-    _import(converted)
-    return Conversion(_declare_calls(converted, sites, schemas), tuple(changes))
+    _import(result)
+    return Conversion(_declare_calls(result, sites, schemas), tuple(changes))
 
 
 def _require_attributes(sites: Iterable[Site]) -> None:
@@ -206,15 +206,15 @@ def _require_attributes(sites: Iterable[Site]) -> None:
         # A function of the model takes precedence over an operator of its name.
         if node.domain != DOMAIN or node.op_type not in _ATTRIBUTES or site.is_call:
             continue
-        version, known = site.opsets.get(DOMAIN, 1), _ATTRIBUTES[node.op_type]
+        version, kinds = site.opsets.get(DOMAIN, 1), _ATTRIBUTES[node.op_type]
         if version != 1:
             raise SpecError(f"{DOMAIN} has version 1, not {version}", where=site.place, remedy="import version 1")
         for attribute in node.attribute:
-            if attribute.name not in known:
+            if attribute.name not in kinds:
                 reason = f"{node.op_type}: there is no attribute {attribute.name!r}"
-                raise SpecError(reason, where=site.place, remedy=f"the attributes are {', '.join(known)}")
+                raise SpecError(reason, where=site.place, remedy=f"the attributes are {', '.join(kinds)}")
             # A reference to an attribute of the function has no value, and may have no type.
-            kind, refers = known[attribute.name], bool(attribute.ref_attr_name)
+            kind, refers = kinds[attribute.name], bool(attribute.ref_attr_name)
             fits = attribute.type == kind or (refers and not attribute.type)
             if not fits or (kind == _INTS and not refers and not attribute.ints):
                 reason = f"{node.op_type}: attribute {attribute.name!r} is not {_KINDS[kind]}"
@@ -222,7 +222,7 @@ def _require_attributes(sites: Iterable[Site]) -> None:
                 raise SpecError(reason, where=site.place, given=given, remedy=f"give it as {_KINDS[kind]}")
 
 
-def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersion]:
+def _schemas(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersion]:
     """Return the versions of the nodes to convert, by path."""
     schemas: dict[str, OperatorVersion] = {}
     for site in sites:
@@ -261,15 +261,15 @@ def _import(importer: nodes_of.Importer) -> None:
 
 def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
     operator, order = _OPERATORS[schema.family]
-    added: dict[str, str | int] = {"order": order} if order else {}
+    extra: dict[str, str | int] = {"order": order} if order else {}
     if schema.coerced:
-        added["to_last"] = 1
+        extra["to_last"] = 1
     if schema.input.maximum > 1 and not schema.broadcasts:
-        added["broadcast"] = 0
+        extra["broadcast"] = 0
     if schema.every_axis and not schema.identity:
-        added["identity"] = 0
+        extra["identity"] = 0
     # ONNX Runtime does not let a custom operator tell an empty list from an attribute of another kind.
-    kept = [
+    rest = [
         each
         for each in node.attribute
         if each.name != "consumed_inputs" and (each.type != _INTS or each.ints or each.ref_attr_name)
@@ -278,17 +278,17 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
     present = operand_names(node, schema)
     node.domain, node.op_type = DOMAIN, operator
     del node.attribute[:], node.input[:]
-    node.attribute.extend(onnx.helper.make_attribute(name, value) for name, value in added.items())
-    node.attribute.extend(kept)
+    node.attribute.extend(onnx.helper.make_attribute(name, value) for name, value in extra.items())
+    node.attribute.extend(rest)
     node.input.extend(present)
 
 
 # This handles calls of functions that hold custom operators, or call such a function. ONNX Runtime infers the types in
 # a function without the types of custom operators, so the graph with the call declares the types of its outputs. A
 # function cannot declare types, so a function that another function calls is inlined there.
-def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], converted: Collection[str]) -> onnx.ModelProto:
+def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], node_paths: Collection[str]) -> onnx.ModelProto:
     """Return the model with declared types for calls of functions that hold the converted nodes."""
-    paths = {path.partition(".")[0] for path in converted}
+    paths = {path.partition(".")[0] for path in node_paths}
     holders = {key(each) for index, each in enumerate(model.functions) if f"functions[{index}]" in paths}
     for function in callees_first(model.functions):
         if not holders.isdisjoint(_calls(function)):
@@ -314,12 +314,12 @@ def _calls(function: onnx.FunctionProto) -> Iterator[Key]:
 
 def _declare(graph: onnx.GraphProto, prefix: str, calls: Mapping[str, Mapping[str, TensorType]]) -> None:
     """Declare the outputs of calls in a graph and its subgraphs, without shapes."""
-    known = {each.name for each in (*graph.input, *graph.output, *graph.value_info)}
+    names = {each.name for each in (*graph.input, *graph.output, *graph.value_info)}
     for index, node in enumerate(graph.node):
         for name, inner in nodes_of.subgraphs(node):
             _declare(inner, nodes_of.path(prefix, index, name), calls)
         types = calls.get(nodes_of.path(prefix, index), {})
         for name in node.output:
-            if name in types and name not in known and (element := types[name].element):
+            if name in types and name not in names and (element := types[name].element):
                 number = element_of(element).onnx_number
                 graph.value_info.append(onnx.helper.make_tensor_value_info(name, number, None))

@@ -172,8 +172,8 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
             + (", ..." if values[4:] else "")
             for values in (self.get_inputs(), self.get_outputs())
         )
-        changed = len(self.conversion.changes) if self.conversion else 0
-        return f"<InferenceSession {inputs} -> {outputs}, {changed} node{'s'[: changed != 1]} of extremum>"
+        count = len(self.conversion.changes) if self.conversion else 0
+        return f"<InferenceSession {inputs} -> {outputs}, {count} node{'s'[: count != 1]} of extremum>"
 
 
 # NumPy has no bfloat16, so onnxruntime refuses such arrays. It takes and gives the bits as an OrtValue.

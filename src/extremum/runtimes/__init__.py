@@ -61,13 +61,13 @@ def add_file(path: str | os.PathLike[str]) -> list[Runtime]:
     if not stat.S_ISREG(Path(path).stat().st_mode):
         raise ArgumentError(f"{str(path)!r} is not a regular file", remedy="name the Python file of an adapter")
     file = Path(path).absolute()
-    found = _of_file(file)
-    names = [each.name.partition(":")[0] for each in found]
+    result = _of_file(file)
+    names = [each.name.partition(":")[0] for each in result]
     for name in names:
         if name in known() and _FILES.get(name) != file:
             raise ArgumentError(f"there is a runtime {name!r} already", where=str(path), remedy="give it another name")
     _FILES.update(dict.fromkeys(names, file))
-    return found
+    return result
 
 
 def files() -> list[Path]:
@@ -117,12 +117,12 @@ def find(name: str) -> Runtime:
     if group not in ADAPTERS and group not in known():
         raise ArgumentError(f"there is no runtime {name!r}", remedy=f"the runtimes are {', '.join(known())}")
     try:
-        found = {each.name: each for each in _open(group)}
+        by_name = {each.name: each for each in _open(group)}
     except DependencyError as error:
         raise ArgumentError(error.reason, given=error.given, remedy=error.remedy) from None
-    if name not in found:
-        raise ArgumentError(f"there is no runtime {name!r} here", remedy=f"there are {', '.join(found)}")
-    return found[name]
+    if name not in by_name:
+        raise ArgumentError(f"there is no runtime {name!r} here", remedy=f"there are {', '.join(by_name)}")
+    return by_name[name]
 
 
 def shown(runtime: Runtime) -> str:
@@ -140,7 +140,7 @@ def _open(name: str) -> list[Runtime]:
         if adapter is None:
             (entry,) = entry_points(group=_GROUP, name=name)
             adapter = entry.load()
-        return _checked(adapter())
+        return _require_runtimes(adapter())
 
 
 def _of_file(path: Path) -> list[Runtime]:
@@ -153,7 +153,7 @@ def _of_file(path: Path) -> list[Runtime]:
             raise ValueError("a Python file ends in .py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        return _checked(module.runtimes())
+        return _require_runtimes(module.runtimes())
 
 
 @contextlib.contextmanager
@@ -181,11 +181,11 @@ def _blaming(name: str, absent: str, remedy: str | None = None) -> Iterator[None
         raise ExecutionError(reason, where=where, given=given, remedy=remedy) from error
 
 
-def _checked(found: Any) -> list[Runtime]:
+def _require_runtimes(value: Any) -> list[Runtime]:
     """Return what an adapter returns, if it is a list of runtimes."""
-    if not isinstance(found, Iterable):
-        raise TypeError(f"runtimes() gives {type(found).__name__}, and not a list of runtimes")
-    result = list(found)
+    if not isinstance(value, Iterable):
+        raise TypeError(f"runtimes() gives {type(value).__name__}, and not a list of runtimes")
+    result = list(value)
     for each in result:
         for name in ("name", "version"):
             if not isinstance(getattr(each, name, None), str):

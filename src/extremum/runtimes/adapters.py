@@ -58,9 +58,9 @@ def through_float32(load: Load) -> Load:
         run = load(wide)
 
         def run_wide(feeds: Feeds) -> Sequence[Any]:
-            given = dict(feeds)
-            given.update((name + mark, given.pop(name).astype(np.float32)) for name in names)
-            return [np.asarray(x).astype(bfloat16) if at in outputs else x for at, x in enumerate(run(given))]
+            arrays = dict(feeds)
+            arrays.update((name + mark, arrays.pop(name).astype(np.float32)) for name in names)
+            return [np.asarray(x).astype(bfloat16) if at in outputs else x for at, x in enumerate(run(arrays))]
 
         return run_wide
 
@@ -71,12 +71,12 @@ def _extremum() -> list[Runtime]:
     """Return the backend, and onnxruntime with this package's operators if it is installed."""
     from extremum import __version__, backend
 
-    found: list[Runtime] = [Adapter("extremum", __version__, lambda model: backend.prepare(model).run)]
+    result: list[Runtime] = [Adapter("extremum", __version__, lambda model: backend.prepare(model).run)]
     with suppress(ImportError, DependencyError):
         from extremum.onnxruntime import InferenceSession
 
-        found.append(_session("extremum:onnxruntime", "CPUExecutionProvider", InferenceSession))
-    return found
+        result.append(_session("extremum:onnxruntime", "CPUExecutionProvider", InferenceSession))
+    return result
 
 
 def _session(name: str, provider: str, session: Any) -> Runtime:
@@ -87,8 +87,8 @@ def _session(name: str, provider: str, session: Any) -> Runtime:
 
     @through_float32
     def load(model: onnx.ModelProto) -> Run:
-        opened = session(model.SerializeToString(), session_options(), providers=[provider])
-        return lambda feeds: list(opened.run(None, dict(feeds)))
+        instance = session(model.SerializeToString(), session_options(), providers=[provider])
+        return lambda feeds: list(instance.run(None, dict(feeds)))
 
     return Adapter(name, onnxruntime.__version__, load)
 
@@ -126,8 +126,8 @@ def _openvino() -> list[Runtime]:
 
     @through_float32
     def load(model: onnx.ModelProto) -> Run:
-        compiled = core.compile_model(core.read_model(model.SerializeToString(), b""), "CPU", exact)
-        return lambda feeds: list(compiled(dict(feeds)).to_tuple())
+        network = core.compile_model(core.read_model(model.SerializeToString(), b""), "CPU", exact)
+        return lambda feeds: list(network(dict(feeds)).to_tuple())
 
     return [Adapter("openvino", openvino.__version__.partition("-")[0], load)]
 
@@ -171,9 +171,9 @@ def _jaxonnxruntime() -> list[Runtime]:
     jax.config.update("jax_enable_x64", True)
 
     def load(model: onnx.ModelProto) -> Run:
-        prepared = Backend.prepare(model)
+        rep = Backend.prepare(model)
         names = [value.name for value in model.graph.input]
-        return lambda feeds: [np.asarray(x) for x in prepared.run([feeds[name] for name in names])]
+        return lambda feeds: [np.asarray(x) for x in rep.run([feeds[name] for name in names])]
 
     return [Adapter("jaxonnxruntime", version("jaxonnxruntime"), load)]
 

@@ -126,21 +126,21 @@ def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Out
     # The second output holds indices.
     if question.version.family not in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX) and at == 0:
         return Outcome.ZERO if _same_values(answer, expected) else Outcome.WRONG
-    chosen, right = (_chosen(question, each) for each in (answer, expected))
-    if chosen is None or right is None or not _same_values(chosen, right):
+    actual, right = (_elements(question, each) for each in (answer, expected))
+    if actual is None or right is None or not _same_values(actual, right):
         return Outcome.WRONG
-    return Outcome.TIE if _same_bits(chosen, right) else Outcome.ZERO
+    return Outcome.TIE if _same_bits(actual, right) else Outcome.ZERO
 
 
-def _chosen(question: Question, answer: Array) -> Array | None:
+def _elements(question: Question, answer: Array) -> Array | None:
     """Return the elements that an answer points to, or None if it points to a wrong number of them or outside."""
     x, axis = question.inputs[0], _axis(question)
     if question.version.family is not Family.HARDMAX:
         index = answer
         if question.version.family is not Family.TOP:
             index = answer.reshape([1 if at == axis else size for at, size in enumerate(x.shape)])
-        repeated = (np.diff(np.sort(index, axis), axis=axis) == 0).any()
-        if repeated or ((index < 0) | (index >= x.shape[axis])).any():
+        has_repeats = (np.diff(np.sort(index, axis), axis=axis) == 0).any()
+        if has_repeats or ((index < 0) | (index >= x.shape[axis])).any():
             return None
         return np.take_along_axis(x, index, axis)
     if question.version.coerced:
@@ -153,9 +153,9 @@ def _chosen(question: Question, answer: Array) -> Array | None:
 
 
 def _axis(question: Question) -> int:
-    stated = question.attributes.get("axis", question.version.attributes[0].default)
-    assert isinstance(stated, int)
-    return stated % question.inputs[0].ndim
+    axis = question.attributes.get("axis", question.version.attributes[0].default)
+    assert isinstance(axis, int)
+    return axis % question.inputs[0].ndim
 
 
 def _same_values(actual: Array, expected: Array) -> bool:
@@ -321,17 +321,17 @@ def _serve(name: str, pipe: Connection, adapters: list[Path]) -> None:
 
         for adapter in adapters:
             add_file(adapter)
-        asked = InProcess(find(name))
+        runtime = InProcess(find(name))
     except Exception as error:
         # An error of this package already says what helps.
         pipe.send(("refused", error if isinstance(error, ExtremumError) else _line(error)))
         return
-    pipe.send(("ready", asked.version))
+    pipe.send(("ready", runtime.version))
     with contextlib.suppress(EOFError):
         while True:
             content, feeds = pipe.recv()
             try:
-                pipe.send(("answer", asked.ask(onnx.ModelProto.FromString(content), feeds)))
+                pipe.send(("answer", runtime.ask(onnx.ModelProto.FromString(content), feeds)))
             except Exception as error:
                 pipe.send(("refused", str(error) if isinstance(error, NoAnswerError) else _line(error)))
 

@@ -2,26 +2,26 @@
 //!
 //! Integers and the native floats are their own lanes; the 16-bit floats become order-preserving integers. A lane of a float may
 //! be NaN: kernels compare lanes the cheap way, note NaN on the side, and run again over
-//! [`Keyed`](crate::element::types::Keyed) elements, whose integer lanes place NaN at the extreme end.
+//! [`ByKey`](crate::element::types::ByKey) elements, whose integer lanes place NaN at the extreme end.
 
 use crate::element::order::Order;
 use std::ops::{BitOr, Sub};
 
 /// A stored value as a reduction compares it.
-pub trait Compared: Copy + Send + Sync + 'static {
+pub trait HasLane: Copy + Send + Sync + 'static {
     /// What the kernels compare in place of the stored value.
     type Lane: Lane;
     /// The same element with lanes that place NaN in the order; `Self` if no lane can be NaN.
-    type Ordered: Compared<Lane = Key<Self>>;
+    type Ordered: HasLane<Lane = Key<Self>>;
     /// Whether a lane that is not NaN determines its element.
-    const TOLD: bool;
+    const UNIQUE: bool;
     /// The lane of this element; the order decides at which end NaN stands.
     fn lane<O: Order>(self) -> Self::Lane;
     /// An element with this lane, and whether it is the only such element.
     fn from_lane<O: Order>(lane: Self::Lane) -> (Self, bool);
 }
 
-pub type Key<E> = <<E as Compared>::Lane as Lane>::Key;
+pub type Key<E> = <<E as HasLane>::Lane as Lane>::Key;
 
 /// A value as the kernels compare it.
 pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {

@@ -7,8 +7,8 @@ pub mod rank;
 pub mod rule;
 pub mod types;
 
-use compare::Compared;
-use rank::Ranked;
+use compare::HasLane;
+use rank::HasRank;
 
 /// Evaluates an expression with `$E` bound to the type of a tag.
 macro_rules! with_type {
@@ -25,7 +25,7 @@ macro_rules! with_type {
 }
 
 /// A value as it is stored in an array.
-pub trait Element: Compared + Ranked {
+pub trait Element: HasLane + HasRank {
     /// The value one, which Hardmax writes.
     const ONE: Self;
 }

@@ -1,11 +1,11 @@
 //! What an elementwise operation accumulates in place of the stored elements: IEEE 754-2019 `maximum` and `minimum`,
 //! `maximumNumber` and `minimumNumber`.
 
-use crate::element::compare::Compared;
+use crate::element::compare::HasLane;
 use crate::element::order::Order;
 
 /// A stored value as an elementwise operation accumulates it.
-pub trait Ranked: Copy + Send + Sync + 'static {
+pub trait HasRank: Copy + Send + Sync + 'static {
     /// What is accumulated: the element itself, or a value that is cheaper to compare.
     type Rank: Copy + PartialOrd;
     /// Whether [`extreme_of_numbers`](Self::extreme_of_numbers) may report that one of the two is NaN.
@@ -13,7 +13,7 @@ pub trait Ranked: Copy + Send + Sync + 'static {
     /// Where ranks begin, for types that differ only in this.
     type Origin: Copy;
     /// The type that represents all types that differ only in the origin: kernels are compiled only for this type.
-    type Like: Compared + Ranked<Rank = Self::Rank, Origin = Self::Origin>;
+    type Like: HasLane + HasRank<Rank = Self::Rank, Origin = Self::Origin>;
     /// The order that represents all orders that differ only in the origin.
     type LikeOrder<O: Order>: Order;
     fn origin<O: Order>() -> Self::Origin;

@@ -56,32 +56,32 @@ impl Rule {
     /// The key of an element from its bits.
     #[inline(always)]
     pub fn key(&self, bits: u64, size: usize, float: bool) -> i64 {
-        let unused = 64 - 8 * size as u32;
+        let spare = 64 - 8 * size as u32;
         let bits = if size == 1 { bits.min(self.limit as u64) } else { bits };
-        let lane = (bits as i64 ^ self.flip) << unused >> unused;
+        let lane = (bits as i64 ^ self.flip) << spare >> spare;
         if !float {
             return lane.wrapping_add(self.shift);
         }
-        let (magnitude, sign) = (lane & (i64::MAX >> unused), lane >> 63);
+        let (magnitude, sign) = (lane & (i64::MAX >> spare), lane >> 63);
         // Sign and magnitude to two's complement, where both zeros are 0.
         if magnitude > self.limit { self.shift } else { (magnitude ^ sign) - sign }
     }
 
     /// The bits of a bound: no lane below the lane of these bits has this key or a larger one.
     pub fn bits(&self, key: i64) -> i64 {
-        let unused = 64 - 8 * self.size as u32;
+        let spare = 64 - 8 * self.size as u32;
         let lane = match self.float {
             true => {
                 // Wider floats stop at infinity, because comparisons with NaN do not hold.
                 let most = self.limit + i64::from(self.size == 2);
                 let magnitude = key.unsigned_abs().min(most as u64) as i64;
-                if key < 0 { magnitude | i64::MIN >> unused } else { magnitude }
+                if key < 0 { magnitude | i64::MIN >> spare } else { magnitude }
             }
             // Every nonzero byte is true. If the smallest is wanted, the largest byte has the lowest lane.
             false if self.is_plain() || self.limit == 1 && (self.flip & 1 == 0 || key == 0x7f) => {
-                key.clamp(i64::MIN >> unused, i64::MAX >> unused)
+                key.clamp(i64::MIN >> spare, i64::MAX >> spare)
             }
-            false => i64::MIN >> unused,
+            false => i64::MIN >> spare,
         };
         lane ^ self.flip
     }

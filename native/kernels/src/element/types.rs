@@ -4,9 +4,9 @@
 //! NaN. No instruction compares 16-bit floats: integers stand in for them, and place NaN too.
 
 use crate::element::Element;
-use crate::element::compare::{Compared, Lane, pick, worst};
+use crate::element::compare::{HasLane, Lane, pick, worst};
 use crate::element::order::Order;
-use crate::element::rank::{Ranked, one_origin, own_rank};
+use crate::element::rank::{HasRank, one_origin, own_rank};
 
 macro_rules! integer {
     ($($type:ty, $index:ty;)*) => {$(
@@ -25,10 +25,10 @@ macro_rules! integer {
             }
         }
 
-        impl Compared for $type {
+        impl HasLane for $type {
             type Lane = $type;
             type Ordered = $type;
-            const TOLD: bool = true;
+            const UNIQUE: bool = true;
             #[inline(always)]
             fn lane<O: Order>(self) -> $type {
                 self
@@ -39,7 +39,7 @@ macro_rules! integer {
             }
         }
 
-        impl Ranked for $type {
+        impl HasRank for $type {
             own_rank! {}
         }
 
@@ -56,10 +56,10 @@ integer!(i8, u8; u8, u8; i16, u16; u16, u16; i32, u32; u32, u32; i64, u64; u64, 
 #[repr(transparent)]
 pub struct Bool(u8);
 
-impl Compared for Bool {
+impl HasLane for Bool {
     type Lane = u8;
     type Ordered = Bool;
-    const TOLD: bool = false;
+    const UNIQUE: bool = false;
     #[inline(always)]
     fn lane<O: Order>(self) -> u8 {
         // True is the largest possible lane: no later element can win, and the kernels do not look further.
@@ -71,7 +71,7 @@ impl Compared for Bool {
     }
 }
 
-impl Ranked for Bool {
+impl HasRank for Bool {
     type Rank = u8;
     one_origin! {}
     #[inline(always)]
@@ -91,7 +91,7 @@ impl Element for Bool {
 /// A float whose lane is its integer key, which places NaN in the order.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Keyed<F>(pub F);
+pub struct ByKey<F>(pub F);
 
 macro_rules! float {
     ($($type:ty, $key:ty, $bits:ty;)*) => {$(
@@ -123,10 +123,10 @@ macro_rules! float {
             }
         }
 
-        impl Compared for $type {
+        impl HasLane for $type {
             type Lane = $type;
-            type Ordered = Keyed<$type>;
-            const TOLD: bool = true;
+            type Ordered = ByKey<$type>;
+            const UNIQUE: bool = true;
             /// If NaN does not win, it becomes the infinity that loses. This takes one instruction, as noting NaN does.
             #[inline(always)]
             fn lane<O: Order>(self) -> $type {
@@ -138,22 +138,22 @@ macro_rules! float {
             }
         }
 
-        impl Compared for Keyed<$type> {
+        impl HasLane for ByKey<$type> {
             type Lane = $key;
             type Ordered = Self;
-            const TOLD: bool = false;
+            const UNIQUE: bool = false;
             #[inline(always)]
             fn lane<O: Order>(self) -> $key {
                 self.0.lane::<O>().key::<O>()
             }
             #[inline(always)]
             fn from_lane<O: Order>(lane: $key) -> (Self, bool) {
-                let told = lane != 0 && lane.unsigned_abs() <= <$type>::INFINITY.to_bits();
-                (Keyed(<$type>::from_key(lane)), told)
+                let is_unique = lane != 0 && lane.unsigned_abs() <= <$type>::INFINITY.to_bits();
+                (ByKey(<$type>::from_key(lane)), is_unique)
             }
         }
 
-        impl Ranked for $type {
+        impl HasRank for $type {
             own_rank! {}
             const HASTY: bool = true;
             #[inline(always)]
@@ -162,9 +162,9 @@ macro_rules! float {
                 // Equal values differ only in the sign of zero, which "and" clears and "or" sets.
                 let equal = <$type>::from_bits(if O::LARGEST { bits & other } else { bits | other });
                 // `b` if they are unordered, so that only one case is left to correct.
-                let picked = if O::better(a, b) { a } else { b };
-                let picked = if a == b { equal } else { picked };
-                if if O::NAN_WINS { a != a } else { b != b } { a } else { picked }
+                let winner = if O::better(a, b) { a } else { b };
+                let winner = if a == b { equal } else { winner };
+                if if O::NAN_WINS { a != a } else { b != b } { a } else { winner }
             }
             #[inline(always)]
             fn extreme_of_numbers<O: Order>(a: Self, b: Self) -> (Self, bool) {
@@ -217,10 +217,10 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
     }
 }
 
-impl<const INFINITY: i16, const ONE: u16> Compared for Float16Bits<INFINITY, ONE> {
+impl<const INFINITY: i16, const ONE: u16> HasLane for Float16Bits<INFINITY, ONE> {
     type Lane = i16;
     type Ordered = Self;
-    const TOLD: bool = false;
+    const UNIQUE: bool = false;
     /// Sign and magnitude to two's complement, where both zeros are 0. Then rotated until NaNs of both signs stand at the losing
     /// end, or beyond the winning infinity, where all NaNs become the one lane that no other beats.
     #[inline(always)]
@@ -243,7 +243,7 @@ impl<const INFINITY: i16, const ONE: u16> Compared for Float16Bits<INFINITY, ONE
     }
 }
 
-impl<const INFINITY: i16, const ONE: u16> Ranked for Float16Bits<INFINITY, ONE> {
+impl<const INFINITY: i16, const ONE: u16> HasRank for Float16Bits<INFINITY, ONE> {
     type Rank = u16;
     type Origin = u16;
     type Like = Float16;

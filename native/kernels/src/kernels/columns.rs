@@ -19,7 +19,7 @@
     reason = "one condition for all: the rows are there, with room for the results"
 )]
 
-use crate::element::compare::{Compared, Index, Key, Lane, worst};
+use crate::element::compare::{HasLane, Index, Key, Lane, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::lanes::{Aligned, Lines, Outputs, Source};
@@ -47,10 +47,10 @@ pub struct Columns<'a, S: Source, X> {
 
 /// The key and the lane of a source's elements.
 type KeyOf<S> = Key<<S as Source>::Element>;
-type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
+type LaneOf<S> = <<S as Source>::Element as HasLane>::Lane;
 
 /// The best lane of a column, and its row.
-type Champion<F> = (<F as Compared>::Lane, <<F as Compared>::Lane as Lane>::Index);
+type Champion<F> = (<F as HasLane>::Lane, <<F as HasLane>::Lane as Lane>::Index);
 
 impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
     type Output = ();
@@ -58,7 +58,7 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
     unsafe fn run(self) {
         debug_assert!(!self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
         // If lanes determine the elements and no index is wanted, no places are needed.
-        let places = !S::Element::TOLD || self.to.iter().any(|to| !to.index.is_null());
+        let places = !S::Element::UNIQUE || self.to.iter().any(|to| !to.index.is_null());
         let most = <LaneOf<S> as Lane>::Index::ROWS;
         debug_assert!(self.rows > 0 && (!places || self.rows <= most));
         let done = match places {
@@ -67,7 +67,7 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
         };
         if !done {
             // Some float is NaN: run again with keys, which place NaN in the order. NaN is rare: few copies of the loop will do.
-            self.accumulate::<<S::Element as Compared>::Ordered, true, false>();
+            self.accumulate::<<S::Element as HasLane>::Ordered, true, false>();
         }
     }
 }
@@ -76,9 +76,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     /// Accumulates all rows with the lanes of `F`, and their places if `PLACES`. Returns false if a lane was NaN; the results
     /// are then invalid. `EXACT` has more copies of the loop, and reads fewer rows twice.
     #[inline(always)]
-    unsafe fn accumulate<F: Compared<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool, const EXACT: bool>(
-        &self,
-    ) -> bool {
+    unsafe fn accumulate<F: HasLane<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool, const EXACT: bool>(&self) -> bool {
         let Self { lines, rows, columns, last, .. } = *self;
         let lines = if last { lines.from(rows as isize - 1).every(-1) } else { lines };
         let Outputs { keys, values, index, .. } = self.to[0];
@@ -132,7 +130,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
 
     /// Writes the results of the columns of a tile.
     #[inline(always)]
-    unsafe fn write<F: Compared<Lane: Lane<Key = KeyOf<S>>>, O: Order, const PLACES: bool>(
+    unsafe fn write<F: HasLane<Lane: Lane<Key = KeyOf<S>>>, O: Order, const PLACES: bool>(
         &self,
         tile: &Accumulators<F>,
         to: Outputs,
@@ -156,11 +154,11 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         if !values.is_null() {
             let mut open = <F::Lane as Lane>::Index::ZERO;
             for column in 0..self.columns {
-                let (element, told) = F::from_lane::<O>(tile.best[column].assume_init());
+                let (element, is_unique) = F::from_lane::<O>(tile.best[column].assume_init());
                 values.cast::<F>().add(column).write_unaligned(element);
-                open = open.or(!told);
+                open = open.or(!is_unique);
             }
-            for column in 0..if !F::TOLD && open.any() { self.columns } else { 0 } {
+            for column in 0..if !F::UNIQUE && open.any() { self.columns } else { 0 } {
                 if !F::from_lane::<O>(tile.best[column].assume_init()).1 {
                     let element = self.lines.line::<S>(row(column) as isize).element::<O>(column);
                     values.cast::<S::Element>().add(column).write_unaligned(element);
@@ -171,14 +169,14 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
 }
 
 /// What a tile of columns keeps for one end of the order.
-struct Accumulators<'a, F: Compared> {
+struct Accumulators<'a, F: HasLane> {
     /// The best lanes.
     best: &'a mut [MaybeUninit<F::Lane>],
     /// Their rows, counted from the start of the walk; not filled if no places are wanted.
     place: &'a mut [MaybeUninit<<F::Lane as Lane>::Index>],
 }
 
-impl<F: Compared> Accumulators<'_, F> {
+impl<F: HasLane> Accumulators<'_, F> {
     /// The champion of a column so far.
     #[inline(always)]
     unsafe fn get<const PLACES: bool>(&self, column: usize) -> Champion<F> {

@@ -28,7 +28,7 @@
 use crate::element::ElementType;
 use crate::isa::Task;
 use crate::kernels::short_rows::{Set, Unpacked, store_places, values, with_kind, with_set};
-use crate::vector::{Kind, Lanes, Mask, Register, folded, splat};
+use crate::vector::{Kind, Lanes, Mask, Register, fold, splat};
 use std::marker::PhantomData;
 
 /// Finds the extremum of each column of several blocks.
@@ -76,13 +76,13 @@ fn several(rows: usize, bytes: usize, follow: bool) -> bool {
 pub fn serve(element: ElementType, rows: usize, columns: usize, follow: bool) -> bool {
     let size = element.size();
     let bytes = columns * size;
-    let counted = size > 2 || rows <= 1 << (8 * size);
+    let fits = size > 2 || rows <= 1 << (8 * size);
     element != ElementType::Bool
         && rows >= 2
-        && counted
+        && fits
         && columns < WIDE
         && (bytes >= NARROWEST || columns >= 2 && several(rows, bytes, follow) && rows * bytes >= NARROWEST)
-        && with_set!(I => I::TURNED[0] > 0, false)
+        && with_set!(I => I::TURN_LIMITS[0] > 0, false)
 }
 
 impl Down {
@@ -154,7 +154,7 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
         let job = self.0;
         let (flip, infinity) = (splat::<K, V>(self.1), splat::<K, V>(self.2));
         let from = job.data.wrapping_offset(job.block * block as isize).wrapping_add(column * K::SIZE);
-        let mut seen = V::unseen();
+        let mut nans = V::no_nan();
         let (mut best, mut place) = ([flip; CHAINS], [flip; CHAINS]);
         let chains = Chains::<EACH>::new(from, job.rows, job.row, job.last);
         for step in 0..chains.length {
@@ -164,8 +164,8 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
                 let start = start.wrapping_add(at / EACH * V::BYTES);
                 (read[at], rows[at]) = (V::load(start).xor(flip), splat::<K, V>(row as i64));
             }
-            V::see(&mut seen, read[0], read[1]);
-            V::see(&mut seen, read[2], read[3]);
+            V::see(&mut nans, read[0], read[1]);
+            V::see(&mut nans, read[2], read[3]);
             read = [read[0].lanes(), read[1].lanes(), read[2].lanes(), read[3].lanes()];
             if step == 0 {
                 (best, place) = (read, rows);
@@ -176,8 +176,8 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
             }
         }
         for at in 0..CHAINS / EACH {
-            let (most, rows) = combined::<K, V>(&best[at * EACH..][..EACH], &place[at * EACH..][..EACH]);
-            if V::saw_nan(seen, most, infinity) {
+            let (most, rows) = combine::<K, V>(&best[at * EACH..][..EACH], &place[at * EACH..][..EACH]);
+            if V::has_nan(nans, most, infinity) {
                 return false;
             }
             let result = block * job.columns + column + at * V::LANES;
@@ -197,7 +197,7 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
 
 /// The best of several chains; the first wins a tie.
 #[inline(always)]
-unsafe fn combined<K: Kind, V: Lanes<K>>(best: &[V], place: &[V]) -> (V, V) {
+unsafe fn combine<K: Kind, V: Lanes<K>>(best: &[V], place: &[V]) -> (V, V) {
     let (mut most, mut rows) = (best[0], place[0]);
     for chain in 1..best.len() {
         best[chain].take(place[chain], &mut most, &mut rows);
@@ -247,7 +247,7 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
         let (flip, infinity) = (splat::<K, V>(flip), splat::<K, V>(infinity));
         let width = job.columns * K::SIZE;
         // A number for each element of a block: in a tie, the row with the larger number wins (compared as lanes).
-        let least = match (K::FLOAT && !K::KEYED, K::SIZE) {
+        let least = match (K::FLOAT && !K::KEYS, K::SIZE) {
             (false, size) => 1 << (8 * size - 1),
             (true, 4) => u64::from(1f32.to_bits()),
             _ => 1f64.to_bits(),
@@ -264,14 +264,14 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
         let length = reads.div_ceil(CHAINS);
         for block in 0..job.blocks {
             let from = job.data.wrapping_offset(job.block * block as isize);
-            let mut seen = V::unseen();
+            let mut nans = V::no_nan();
             let (mut best, mut place) = ([flip; CHAINS], [flip; CHAINS]);
             for step in 0..length {
                 for chain in 0..CHAINS {
                     let at = (((chain * length).min(reads - length) + step) * V::BYTES).min(end);
                     let at = if job.last { end - at } else { at };
                     let (read, rows) = (V::load(from.add(at)).xor(flip), V::load(numbers.as_ptr().add(at)));
-                    V::see(&mut seen, read, read);
+                    V::see(&mut nans, read, read);
                     let lanes = read.lanes();
                     if step == 0 {
                         (best[chain], place[chain]) = (lanes, rows);
@@ -280,12 +280,12 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
                     }
                 }
             }
-            let (most, rows) = combined::<K, V>(&best, &place);
-            if V::saw_nan(seen, most, infinity) {
+            let (most, rows) = combine::<K, V>(&best, &place);
+            if V::has_nan(nans, most, infinity) {
                 return block;
             }
-            let needle = folded::<K, V>(most, width);
-            let rows = folded::<K, V>(needle.equal(most).blend(rows, splat::<K, V>(least as i64)), width);
+            let needle = fold::<K, V>(most, width);
+            let rows = fold::<K, V>(needle.equal(most).blend(rows, splat::<K, V>(least as i64)), width);
             let rows = Unpacked::new(rows);
             for column in 0..job.columns {
                 let row = rows.get::<K>(column) ^ least as usize;

@@ -11,9 +11,9 @@
 //! the tile. Starting a line costs as much as a few hundred bytes of it, so a pass takes all rows of a tile in one go. Operands
 //! with gaps are packed first.
 
-use crate::element::compare::{Compared, Index, Lane};
+use crate::element::compare::{HasLane, Index, Lane};
 use crate::element::order::Order;
-use crate::element::rank::{Extreme, Ranked};
+use crate::element::rank::{Extreme, HasRank};
 use crate::element::{ElementType, with_element_and_extreme};
 use crate::isa::{Task, dispatch};
 use crate::kernels::lanes::{LINE, Lines};
@@ -50,7 +50,7 @@ pub unsafe fn accumulate(pass: Pass, element: ElementType, extreme: Extreme) {
 
 /// # Safety
 /// As for [`accumulate`].
-unsafe fn passes<E: Ranked, O: Order>(all: Pass) {
+unsafe fn passes<E: HasRank, O: Order>(all: Pass) {
     let origin = E::origin::<O>();
     // Other types have no second try, and need no code for it.
     let again = E::HASTY.then_some(exact::<E::Like, E::LikeOrder<O>> as Again);
@@ -79,16 +79,16 @@ type Again = unsafe fn(&Pass, usize, Range<usize>);
 
 /// Accumulates the operands of one pass in a tile. With `TILE` the contents of the tile take part. Without it the operands are
 /// accumulated as if they had no NaN, and parts with NaN are done again.
-struct Accumulate<'a, E: Ranked, O, const TILE: bool> {
+struct Accumulate<'a, E: HasRank, O, const TILE: bool> {
     pass: Pass<'a>,
     /// The origin of the ranks.
     origin: E::Origin,
-    /// Does a part of a line again, for types that [may need it](Ranked::HASTY).
+    /// Does a part of a line again, for types that [may need it](HasRank::HASTY).
     again: Option<Again>,
     order: PhantomData<(E, O)>,
 }
 
-impl<E: Compared + Ranked, O: Order, const TILE: bool> Task for Accumulate<'_, E, O, TILE> {
+impl<E: HasLane + HasRank, O: Order, const TILE: bool> Task for Accumulate<'_, E, O, TILE> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
@@ -103,7 +103,7 @@ impl<E: Compared + Ranked, O: Order, const TILE: bool> Task for Accumulate<'_, E
     }
 }
 
-impl<E: Compared + Ranked, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE> {
+impl<E: HasLane + HasRank, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE> {
     /// # Safety
     /// As for [`Task::run`].
     #[inline(always)]
@@ -210,7 +210,7 @@ const PIECE: usize = 1 << 13;
 ///
 /// # Safety
 /// The operands may be read along the span of that line, and the tile may be written and read.
-unsafe fn exact<E: Compared + Ranked, O: Order>(pass: &Pass, row: usize, span: Range<usize>) {
+unsafe fn exact<E: HasLane + HasRank, O: Order>(pass: &Pass, row: usize, span: Range<usize>) {
     let (origin, again) = (E::origin::<O>(), None);
     for start in span.clone().step_by(PIECE / size_of::<E>()) {
         let part = |lines: Lines| Lines::plain(lines.line::<*const E>(row as isize).wrapping_add(start).cast(), 0);

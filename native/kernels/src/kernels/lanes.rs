@@ -1,6 +1,6 @@
 //! Where a kernel reads lanes, from plain memory or under a mask, and where it writes its results.
 
-use crate::element::compare::{Compared, Key, Lane, worst};
+use crate::element::compare::{HasLane, Key, Lane, worst};
 use crate::element::order::Order;
 use std::ptr;
 
@@ -34,9 +34,9 @@ pub fn prefetch<const BYTES: usize>(from: *const u8) {
 /// Contiguous elements, of any alignment.
 pub trait Source: Copy {
     /// The element type.
-    type Element: Compared;
+    type Element: HasLane;
     /// The same memory, read as other elements of the same layout.
-    type As<F: Compared>: Source<Element = F>;
+    type As<F: HasLane>: Source<Element = F>;
     /// Whether there is a mask.
     const MASKED: bool;
     /// Takes the first element and its byte in the mask, if there is a mask.
@@ -45,7 +45,7 @@ pub trait Source: Copy {
     ///
     /// # Safety
     /// The element and its byte in the mask may be read.
-    unsafe fn lane<O: Order>(self, at: usize) -> <Self::Element as Compared>::Lane;
+    unsafe fn lane<O: Order>(self, at: usize) -> <Self::Element as HasLane>::Lane;
     /// The element at `at`: an element that loses to all others if this one is masked out.
     ///
     /// # Safety
@@ -57,9 +57,9 @@ pub trait Source: Copy {
     fn data(self) -> *const Self::Element;
 }
 
-impl<E: Compared> Source for *const E {
+impl<E: HasLane> Source for *const E {
     type Element = E;
-    type As<F: Compared> = *const F;
+    type As<F: HasLane> = *const F;
     const MASKED: bool = false;
     #[inline(always)]
     fn new(data: *const u8, _: *const u8) -> Self {
@@ -92,9 +92,9 @@ pub struct Masked<E> {
     mask: *const u8,
 }
 
-impl<E: Compared> Source for Masked<E> {
+impl<E: HasLane> Source for Masked<E> {
     type Element = E;
-    type As<F: Compared> = Masked<F>;
+    type As<F: HasLane> = Masked<F>;
     const MASKED: bool = true;
     #[inline(always)]
     fn new(data: *const u8, mask: *const u8) -> Self {

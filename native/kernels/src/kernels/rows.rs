@@ -18,7 +18,7 @@
     reason = "one condition for all: the rows are there, with room for their results"
 )]
 
-use crate::element::compare::{Compared, Index, Key, Lane, utmost, worst};
+use crate::element::compare::{HasLane, Index, Key, Lane, utmost, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::lanes::{LINE, Lines, Outputs, Source, prefetch};
@@ -70,10 +70,10 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
         to: Outputs,
         against: *const Key<S::Element>,
         row: usize,
-        found: Candidate<S::Element>,
+        candidate: Candidate<S::Element>,
     ) {
         let Outputs { keys, values, index, .. } = to;
-        let (Some(key), place) = found else { unreachable!("a row holds at least one element") };
+        let (Some(key), place) = candidate else { unreachable!("a row holds at least one element") };
         if !keys.is_null() {
             keys.cast::<Key<S::Element>>().add(row).write(key);
         }
@@ -81,9 +81,9 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
             return index.add(row).write_unaligned(0);
         }
         if index.is_null() {
-            let (element, told) = <S::Element as Compared>::Ordered::from_lane::<O>(key);
-            values.cast::<<S::Element as Compared>::Ordered>().add(row).write_unaligned(element);
-            if told {
+            let (element, is_unique) = <S::Element as HasLane>::Ordered::from_lane::<O>(key);
+            values.cast::<<S::Element as HasLane>::Ordered>().add(row).write_unaligned(element);
+            if is_unique {
                 return;
             }
         }
@@ -210,7 +210,7 @@ unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize
 /// result may be any place of the block.
 #[inline(always)]
 unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key: Key<S::Element>) -> usize {
-    type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
+    type LaneOf<S> = <<S as Source>::Element as HasLane>::Lane;
     let lane = |at| source.lane::<O>(at);
     if len < LANES {
         let mut places = (0..len).filter(|&at| lane(at).key::<O>() == key);
@@ -268,7 +268,7 @@ mod tests {
     /// Searches for keys that no element has, as if another thread had written between the sweep and the search.
     #[test]
     fn a_key_that_is_gone_is_sought_no_further_than_its_block() {
-        fn seek_in_vain<E: Compared, O: Order>(element: E, absent: Key<E>) {
+        fn seek_in_vain<E: HasLane, O: Order>(element: E, absent: Key<E>) {
             for key in [absent, utmost::<O, _>(), worst::<O, _>()] {
                 for len in [1, 2, 63, 64, 65, 100, 127, 128, 129, 300] {
                     let block = vec![element; len];

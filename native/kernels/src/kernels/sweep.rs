@@ -22,7 +22,7 @@
     reason = "one condition for all: there are as many elements, and at least one, of any alignment"
 )]
 
-use crate::element::compare::{Compared, Index, Key, Lane, better_key, pick, utmost, worst};
+use crate::element::compare::{HasLane, Index, Key, Lane, better_key, pick, utmost, worst};
 use crate::element::order::{Ends, Largest, Order, Smallest};
 use crate::element::types::{Bool, Float16Bits, SIGN};
 use crate::kernels::lanes::Source;
@@ -31,7 +31,7 @@ use std::ops::BitOr;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
-pub trait Sweep: Compared {
+pub trait Sweep: HasLane {
     /// Whether the type has only two keys: a search for the first element with the better key is then enough.
     const TWO_KEYS: bool = false;
 
@@ -106,7 +106,7 @@ pub const LANES: usize = 64;
 
 /// The extreme key of a block, if it is better than the champion so far.
 #[inline(always)]
-unsafe fn sweep_lanes<E: Compared, O: Order>(data: *const E, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
+unsafe fn sweep_lanes<E: HasLane, O: Order>(data: *const E, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
     sweep_ends::<*const E, O>(data, len, [champion, None])[0]
 }
 
@@ -158,7 +158,7 @@ unsafe fn sweep_few<S: Source, O: Order>(
 }
 
 /// The lanes that a source yields.
-type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
+type LaneOf<S> = <<S as Source>::Element as HasLane>::Lane;
 
 /// Sweeps `K` registers of `W` lanes in each step. The compiler keeps such small arrays in registers if all loops over them have
 /// constant bounds.

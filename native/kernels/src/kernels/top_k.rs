@@ -30,7 +30,7 @@ use crate::element::rule::Rule;
 use crate::isa::Task;
 use crate::kernels::lanes::{read_bits, write_bits};
 use crate::kernels::short_rows::{store_places, values};
-use crate::vector::{Kind, Lanes, Mask, folded, splat};
+use crate::vector::{Kind, Lanes, Mask, fold, splat};
 use std::marker::PhantomData;
 
 /// A key and a place in one integer: the smaller the integer, the earlier its element comes.
@@ -70,7 +70,7 @@ pub struct Candidates<P> {
     /// How many more elements with the key `bound` are wanted; if 0, no more elements of any key are wanted.
     pub equal: usize,
     /// Elements whose key is wanted; of equal elements, the first ones.
-    pub found: Vec<P>,
+    pub items: Vec<P>,
 }
 
 impl<P: Packed> Candidates<P> {
@@ -81,9 +81,9 @@ impl<P: Packed> Candidates<P> {
         if key < self.bound || self.equal == 0 {
             return false;
         }
-        let count = self.found.len();
-        self.found.as_mut_ptr().add(count).write(P::new(key, place));
-        self.found.set_len(count + 1);
+        let count = self.items.len();
+        self.items.as_mut_ptr().add(count).write(P::new(key, place));
+        self.items.set_len(count + 1);
         if key > self.bound {
             return false;
         }
@@ -97,23 +97,23 @@ impl<P: Packed> Candidates<P> {
     /// Begins anew: wants `equal` elements with the key `bound`, and all elements with a larger key.
     pub fn begin(&mut self, bound: i64, equal: usize) {
         (self.bound, self.equal) = (bound, equal);
-        self.found.clear();
+        self.items.clear();
         // A list that grows step by step would allocate memory again and again.
-        self.found.reserve(if equal < usize::MAX { equal + equal / 2 } else { 0 });
+        self.items.reserve(if equal < usize::MAX { equal + equal / 2 } else { 0 });
     }
 
     /// The places of the `k` best elements. Fewer are found only where another thread has written to the line meanwhile.
     pub fn best(&mut self, k: usize, sorted: bool) -> impl Iterator<Item = usize> {
-        let found = &mut self.found;
-        found.resize(found.len().max(k), P::new(i32::MIN.into(), 0));
-        if !sorted || found.len() > 2 * k {
-            found.select_nth_unstable(k - 1);
-            found.truncate(k);
+        let items = &mut self.items;
+        items.resize(items.len().max(k), P::new(i32::MIN.into(), 0));
+        if !sorted || items.len() > 2 * k {
+            items.select_nth_unstable(k - 1);
+            items.truncate(k);
         }
         if sorted {
-            found.sort_unstable();
+            items.sort_unstable();
         }
-        found[..k].iter().map(|found| found.place())
+        items[..k].iter().map(|item| item.place())
     }
 
     /// From now on, only larger keys are wanted.
@@ -124,7 +124,7 @@ impl<P: Packed> Candidates<P> {
 
     /// Adds contiguous elements one by one, whatever the instruction set.
     pub unsafe fn add_all(&mut self, from: *const u8, len: usize, first: usize) {
-        self.found.reserve(len);
+        self.items.reserve(len);
         let (size, float) = (self.rule.size, self.rule.float);
         for at in 0..len {
             self.add(from.add(at * size), first + at, size, float);
@@ -144,9 +144,9 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
     infinity: i64,
     to: &mut Candidates<P>,
 ) {
-    to.found.reserve(len);
+    to.items.reserve(len);
     let flip = splat::<K, V>(to.rule.flip);
-    let bound_of = |to: &Candidates<P>| (to.rule.bits(to.bound), K::KEYED || !to.rule.is_nan(to.bound));
+    let bound_of = |to: &Candidates<P>| (to.rule.bits(to.bound), K::KEYS || !to.rule.is_nan(to.bound));
     let (bits, mut numbers) = bound_of(to);
     let mut bound = splat::<K, V>(bits).xor(flip).lanes();
     // A 16-bit NaN of either sign lies beyond an infinity; for other floats, comparisons with NaN do not hold.
@@ -164,12 +164,12 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
         for number in 0..V::GROUP {
             let lanes = read::<K, V>(from.add(at * K::SIZE), number, flip);
             below[number] = if numbers { bound.above(lanes) } else { lanes.equal(lanes) };
-            if K::KEYED {
+            if K::KEYS {
                 beyond[number] = least.above(lanes);
             }
         }
         let mut hits = !word::<K, V>(V::GROUP, |number| below[number]);
-        if K::KEYED {
+        if K::KEYS {
             hits |= word::<K, V>(V::GROUP, |number| beyond[number]);
         }
         hits &= u64::MAX >> (64 - group * V::BITS) & u64::MAX << ((done - at) * V::BITS);
@@ -245,7 +245,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
         let least = splat::<K, V>(loser).xor(flip).lanes();
         let registers = len / V::LANES;
         // As few registers as have enough lanes, or a part of one register: fewer lanes are compared sooner.
-        let kept = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST);
+        let count = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST);
         let width = (2 * k * K::SIZE).next_power_of_two().clamp(16, V::BYTES);
         let (mut bits_of, mut keys) = ([0u64; LARGEST * 8], [0i64; LARGEST * 64]);
         for line in 0..lines {
@@ -260,27 +260,27 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
                 }
             }
             for half in [4, 2, 1] {
-                for number in 0..if kept <= half { half } else { 0 } {
+                for number in 0..if count <= half { half } else { 0 } {
                     largest[number] = largest[number].larger(largest[number + half]);
                 }
             }
             if width < V::BYTES {
-                largest[0] = if width == 16 { folded::<K, V>(largest[0], 16) } else { folded::<K, V>(largest[0], 32) };
+                largest[0] = if width == 16 { fold::<K, V>(largest[0], 16) } else { fold::<K, V>(largest[0], 32) };
             }
             let bits_of = bits_of.as_mut_ptr().cast::<u8>();
             for number in 0..LARGEST {
                 // Bits, not lanes: the flip is undone.
-                if number < kept {
+                if number < count {
                     largest[number].lanes().xor(flip).store(bits_of.add(number * V::BYTES));
                 }
             }
-            let keys = &mut keys[..kept * width / K::SIZE];
+            let keys = &mut keys[..count * width / K::SIZE];
             for (lane, key) in keys.iter_mut().enumerate() {
                 *key = candidates.rule.key(read_bits(bits_of.add(lane * K::SIZE), K::SIZE), K::SIZE, K::FLOAT);
             }
             candidates.begin(kth(keys, k), k);
             collect::<K, V, P>(from, len, 0, infinity, candidates);
-            if candidates.found.len() < k {
+            if candidates.items.len() < k {
                 candidates.begin(i64::MIN, usize::MAX);
                 candidates.add_all(from, len, 0);
             }
@@ -299,15 +299,15 @@ pub fn kth(keys: &mut [i64], k: usize) -> i64 {
         return *keys.select_nth_unstable(rank).1;
     }
     // Without a branch, which would be mispredicted.
-    let mut found = i64::MAX;
+    let mut result = i64::MAX;
     for &key in keys.iter() {
         let mut above = 0u64;
         for &other in keys.iter() {
             above += u64::from(other > key);
         }
-        found = if above < k as u64 { found.min(key) } else { found };
+        result = if above < k as u64 { result.min(key) } else { result };
     }
-    found
+    result
 }
 
 /// Up to this many keys are each compared with every other key.
@@ -390,30 +390,30 @@ impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
     unsafe fn run(self) -> bool {
         let Self { from, pitch, rows, columns, k, to, .. } = self;
         let (flip, infinity) = (splat::<K, V>(self.flip), splat::<K, V>(self.infinity));
-        let (mut seen, groups) = (V::unseen(), columns.div_ceil(V::LANES));
+        let (mut nans, groups) = (V::no_nan(), columns.div_ceil(V::LANES));
         let element =
             |column: usize, row: usize| from.wrapping_offset(pitch * row as isize).wrapping_add(column * K::SIZE);
         for row in 0..rows {
-            let filled = k.min(row);
+            let count = k.min(row);
             for group in 0..groups {
                 let read = V::load(element(self.column(group), row)).xor(flip);
-                V::see(&mut seen, read, read);
+                V::see(&mut nans, read, read);
                 let lanes = read.lanes();
-                if filled == k && !lanes.above(V::load(self.state(group, k - 1))).any() {
+                if count == k && !lanes.above(V::load(self.state(group, k - 1))).any() {
                     continue;
                 }
-                let (mut moved, mut number) = (lanes, splat::<K, V>(row as i64));
-                for at in 0..filled {
+                let (mut carry, mut number) = (lanes, splat::<K, V>(row as i64));
+                for at in 0..count {
                     let (best, places) = (self.state(group, at), self.state(group, k + at));
                     let (own, place) = (V::load(best), V::load(places));
                     let above = lanes.above(own);
-                    above.blend(moved, own).store(best);
+                    above.blend(carry, own).store(best);
                     above.blend(number, place).store(places);
-                    (moved, number) = (above.blend(own, moved), above.blend(place, number));
+                    (carry, number) = (above.blend(own, carry), above.blend(place, number));
                 }
-                if filled < k {
-                    moved.store(self.state(group, filled));
-                    number.store(self.state(group, k + filled));
+                if count < k {
+                    carry.store(self.state(group, count));
+                    number.store(self.state(group, k + count));
                 }
             }
         }
@@ -421,7 +421,7 @@ impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
         for group in 1..groups {
             best = best.larger(V::load(self.state(group, 0)));
         }
-        if V::saw_nan(seen, best, infinity) {
+        if V::has_nan(nans, best, infinity) {
             return false;
         }
         for group in 0..groups {

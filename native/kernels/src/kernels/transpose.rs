@@ -122,7 +122,7 @@ impl Transpose {
             }
             let mut lanes = N;
             while lanes > 1 {
-                all = zipped::<V, SIZE, N>(all);
+                all = zip::<V, SIZE, N>(all);
                 lanes /= 2;
             }
             for (column, register) in all.into_iter().enumerate() {
@@ -139,7 +139,7 @@ impl Transpose {
 /// # Safety
 /// The registers belong to an instruction set in force.
 #[inline(always)]
-unsafe fn zipped<V: Register, const SIZE: usize, const N: usize>(registers: [V; N]) -> [V; N] {
+unsafe fn zip<V: Register, const SIZE: usize, const N: usize>(registers: [V; N]) -> [V; N] {
     let mut all = registers;
     for pair in 0..N / 2 {
         // SAFETY: the caller's promise.

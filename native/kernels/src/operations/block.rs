@@ -78,7 +78,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         to: &[Outputs; ENDS],
     ) {
         let reduced = &self.plan.reduced;
-        let first_index = reduced.moved(*at, span.start).index;
+        let first_index = reduced.after(*at, span.start).index;
         self.read(at, len, span, against, to);
         for to in to {
             (0..len).for_each(|at| *to.index.add(at) = first_index + *to.index.add(at) * reduced.strides.index);
@@ -95,7 +95,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         span: Range<usize>,
     ) {
         let (kept, reduced) = (self.plan.kept.strides, self.plan.reduced.strides);
-        let corner = self.plan.reduced.moved(*at, span.start);
+        let corner = self.plan.reduced.after(*at, span.start);
         let data = self.inputs[0].data.wrapping_offset(corner.input);
         let mask = omission.map_or(ptr::null(), |omission| match omission.mask.is_null() {
             true => ptr::null(),
@@ -115,19 +115,19 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 self.columns_under_copy(ends, lines, height, len, kept.mask)
             }
             Form::Columns => self.columns(ends, lines, height, len),
-            Form::Interleaved(joined) => self.interleaved(ends, lines, height, len, joined),
+            Form::Interleaved(group) => self.interleaved(ends, lines, height, len, group),
         };
         let (number, along) = if down { (height, (len, &kept)) } else { (len, (height, &reduced)) };
         match self.plan.packed {
             false => read(lines),
-            true => self.packed(omission, lines, number, along, read),
+            true => self.pack(omission, lines, number, along, read),
         }
     }
 
     /// Packs a block into contiguous lines in scratch memory, which it fits, and reads them there. Not inlined, so that blocks
     /// that are read in place do not pay for the scratch memory.
     #[inline(never)]
-    unsafe fn packed(
+    unsafe fn pack(
         &self,
         omission: Option<&Omission>,
         lines: Lines,
@@ -162,29 +162,29 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         self.inputs[0].last == (self.plan.reduced.strides.index >= 0)
     }
 
-    /// Reads neighbouring rows of `len` columns, `joined` of them at a time, as one wide row. Each begins where
+    /// Reads neighbouring rows of `len` columns, `group` of them at a time, as one wide row. Each begins where
     /// the last one ends, without a mask; keys and indices are wanted.
-    unsafe fn interleaved(&self, ends: Request, lines: Lines, rows: usize, len: usize, joined: usize) {
+    unsafe fn interleaved(&self, ends: Request, lines: Lines, rows: usize, len: usize, group: usize) {
         let (inputs, against, to) = ends;
-        let (size, last, width) = (inputs[0].element.size(), self.last(), len * joined);
-        if rows < joined {
+        let (size, last, width) = (inputs[0].element.size(), self.last(), len * group);
+        if rows < group {
             return self.columns(ends, lines, rows, len);
         }
         let mut parts = [(); ENDS].map(|()| Results::new(width, size));
         let parts = parts.each_mut().map(Results::outputs);
         // The remaining rows are read together with some of the rows before them.
-        for (first, wide) in [(0, rows / joined), (rows - joined, usize::from(!rows.is_multiple_of(joined)))] {
+        for (first, wide) in [(0, rows / group), (rows - group, usize::from(!rows.is_multiple_of(group)))] {
             if wide == 0 {
                 break;
             }
-            let lines = lines.from(first as isize).every(joined as isize);
+            let lines = lines.from(first as isize).every(group as isize);
             self.columns((inputs, against, &parts[..inputs.len()]), lines, wide, width);
             for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
                 for column in 0..width {
                     let index = part.index.add(column);
-                    *index = *index * joined as i64 + (first + column / len) as i64;
+                    *index = *index * group as i64 + (first + column / len) as i64;
                 }
-                for neighbour in 0..joined {
+                for neighbour in 0..group {
                     let part = part.from(neighbour * len, size);
                     if first + neighbour == 0 {
                         to.keys.copy_from_nonoverlapping(part.keys, len * size);
@@ -230,27 +230,27 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let (lines, rows) = (lines.from(done as isize), rows - done);
             let (to, other) = (all[0].from(done, size), all[all.len() - 1].from(done, size).values);
             let (last, other) = (self.last(), if all.len() > 1 { other } else { ptr::null_mut() });
-            let found = ShortRows { lines, rows, len, element, largest, last, numbers, marks, to, other }.run();
+            let count = ShortRows { lines, rows, len, element, largest, last, numbers, marks, to, other }.run();
             if !to.keys.is_null() {
                 with_sources!(inputs, lines, S, X, _dispatch => {
-                    lines.write_keys::<S, <X as Ends>::First>(found, to.index, to.keys)
+                    lines.write_keys::<S, <X as Ends>::First>(count, to.index, to.keys)
                 });
             }
-            singly = if found > 0 { BATCH } else { (2 * singly).min(most) };
-            let rest = singly.min(rows - found);
+            singly = if count > 0 { BATCH } else { (2 * singly).min(most) };
+            let rest = singly.min(rows - count);
             if rest > 0 {
-                let lines = lines.from(found as isize);
-                let rests = [all[0], all[all.len() - 1]].map(|to| to.from(done + found, size));
+                let lines = lines.from(count as isize);
+                let rests = [all[0], all[all.len() - 1]].map(|to| to.from(done + count, size));
                 let ends = (inputs, &[ptr::null(); 2][..all.len()], &rests[..all.len()]);
                 if len < SHORT {
                     let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
                     let columns = Lines::plain(lines.data, size as isize);
-                    self.packed(None, columns, len, (rest, &kept), |lines| self.columns(ends, lines, len, rest));
+                    self.pack(None, columns, len, (rest, &kept), |lines| self.columns(ends, lines, len, rest));
                 } else {
                     self.rows(ends, lines, rest, len);
                 }
                 for row in 0..if marks { rest } else { 0 } {
-                    let index = to.index.add(found + row);
+                    let index = to.index.add(count + row);
                     let place = index.read_unaligned() as isize * size as isize;
                     let bits = bits(lines.from(row as isize).data.wrapping_offset(place), size, false);
                     if bits == element.loser(largest) || numbers && element.nan().is_some_and(|nan| nan.matches(bits)) {
@@ -258,7 +258,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                     }
                 }
             }
-            done += found + rest;
+            done += count + rest;
         }
     }
 
@@ -300,11 +300,11 @@ unsafe fn omit(
 ) {
     let &Omission { pattern, fill, .. } = omission;
     let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
-    let repeated = mask_strides.0 == 0 && lens.0 > 1;
-    if !mask.is_null() && (repeated || !matches!(mask_strides.1, 0 | 1)) {
+    let repeats = mask_strides.0 == 0 && lens.0 > 1;
+    if !mask.is_null() && (repeats || !matches!(mask_strides.1, 0 | 1)) {
         // A mask with another layout is packed, and a line of the mask that belongs to all lines is repeated for each.
         let (to, step) = (scratch.0.as_mut_ptr().cast::<u8>(), lens.1);
-        let (outer, inner) = ((if repeated { 1 } else { lens.0 }, mask_strides.0), (step, mask_strides.1));
+        let (outer, inner) = ((if repeats { 1 } else { lens.0 }, mask_strides.0), (step, mask_strides.1));
         Pack { data: mask, outer, inner, size: 1, scratch: true, swapped: false, to, step }.run();
         let (mut done, all) = (outer.0 * step, lens.0 * step);
         while done < all {

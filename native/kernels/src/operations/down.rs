@@ -100,14 +100,14 @@ impl Group<'_> {
             let (blocks, into) = (blocks - done, to.from(done * columns, size));
             let Outputs { values, index, .. } = into;
             let rows = rows.len;
-            let found = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run();
-            if found < blocks {
+            let count = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run();
+            if count < blocks {
                 // The next block contains NaN.
-                let lines = Lines::plain(data.wrapping_offset(block * found as isize), row);
-                let request = (&[*self.input][..], &[ptr::null()][..], &[into.from(found * columns, size)][..]);
+                let lines = Lines::plain(data.wrapping_offset(block * count as isize), row);
+                let request = (&[*self.input][..], &[ptr::null()][..], &[into.from(count * columns, size)][..]);
                 read_columns(request, lines, rows, columns, last);
             }
-            done += found + 1;
+            done += count + 1;
         }
         if !to.index.is_null() && (step, at.index) != (1, 0) {
             for place in 0..blocks * columns {
@@ -117,7 +117,7 @@ impl Group<'_> {
         }
         for block in 0..if takes { blocks } else { 0 } {
             let Outputs { values, index, .. } = to.from(block * columns, size);
-            sink.take(self.next.moved(at, block), self.columns, Tile { len: columns, index, values, marked: false });
+            sink.take(self.next.after(at, block), self.columns, Tile { len: columns, index, values, marks: false });
         }
     }
 }

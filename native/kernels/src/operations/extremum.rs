@@ -134,9 +134,9 @@ unsafe fn extremum_by_plan(
         (tile, if count > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, count) } else { 1 })
     } else {
         // A tile that goes through scratch memory stays in the first-level cache, unless something is transposed.
-        let least = if contiguous { LINES_IN } else { (WRITTEN / size).min(LINES_OUT) };
-        let turns = lines.is_some_and(|lines| turned(inner, lines, size) > 0);
-        let (bytes, least) = if turns { (TURNED, least.min(count)) } else { (SCRATCH, 1) };
+        let least = if contiguous { LINES_IN } else { (STRETCH / size).min(LINES_OUT) };
+        let turns = lines.is_some_and(|lines| crosswise(inner, lines, size) > 0);
+        let (bytes, least) = if turns { (TURN, least.min(count)) } else { (SCRATCH, 1) };
         let tile = (bytes / size / least).min(inner.len);
         let rows = bytes / pitch(tile, size);
         // Squares that are transposed are as high as a vector is long.
@@ -164,12 +164,12 @@ const STREAM: RangeInclusive<usize> = 1 << 16..=1 << 18;
 
 /// Bytes of a tile in which arrays are transposed, and lines of a tile where operands are: then reads from line to line come in
 /// stretches of a cache line or more, reads along the lines in longer stretches.
-const TURNED: usize = 1 << 16;
+const TURN: usize = 1 << 16;
 const LINES_IN: usize = 64;
 
 /// Bytes of each stretch that is written from line to line where the output is transposed, and the most lines of such a tile: a
 /// cache line that is written in two parts comes and goes twice.
-const WRITTEN: usize = 512;
+const STRETCH: usize = 512;
 const LINES_OUT: usize = 256;
 
 /// How the output is cut into tiles, and how each operand is read along their lines.
@@ -216,14 +216,14 @@ fn arrange(layout: &mut ElementwiseLayout, size: usize) {
     let contiguous = |axis: &ElementwiseAxis| axis.strides.all().filter(|&stride| stride == size as isize).count();
     let line = (0..axes.len()).rev().max_by_key(|&axis| (axes[axis].len * size >= LINE, contiguous(&axes[axis])));
     let line = axes.remove(line.unwrap_or(0));
-    let turned = |axis: &ElementwiseAxis| turned(&line, axis, size);
-    let across = (0..axes.len()).rev().max_by_key(|&axis| turned(&axes[axis]));
+    let crosswise = |axis: &ElementwiseAxis| crosswise(&line, axis, size);
+    let across = (0..axes.len()).rev().max_by_key(|&axis| crosswise(&axes[axis]));
     let across = axes.remove(across.unwrap_or(0));
     axes.insert_many(0, [line, across]);
 }
 
 /// How many arrays are contiguous only from line to line, upwards or downwards.
-fn turned(line: &ElementwiseAxis, across: &ElementwiseAxis, size: usize) -> usize {
+fn crosswise(line: &ElementwiseAxis, across: &ElementwiseAxis, size: usize) -> usize {
     let strides = line.strides.all().zip(across.strides.all());
     strides.filter(|&(along, step)| along != 0 && along != size as isize && step.unsigned_abs() == size).count()
 }
@@ -252,14 +252,14 @@ impl Plan<'_> {
     /// Accumulates all operands in a tile of `rows` lines, and leaves the result in the output.
     unsafe fn accumulate(&self, at: &Offsets, (rows, len): (usize, usize), memory: &mut Memory) {
         let Self { operands, element, extreme, inner, .. } = *self;
-        let Memory { packed, accumulated, starts } = memory;
+        let Memory { packed, tile, starts } = memory;
         packed.resize_with(operands.len(), Scratch::default);
         let output = self.output.wrapping_offset(at.output());
         let step = self.lines.map_or(0, |lines| lines.strides.output);
         let pitch = pitch(len, element.size());
         let to = match self.direct {
             true => Lines::plain(output, step),
-            false => Lines::plain(accumulated.reserve(rows * pitch), pitch as isize),
+            false => Lines::plain(tile.reserve(rows * pitch), pitch as isize),
         };
         let (mut ones, mut lines): (SmallVec<[Lines; 4]>, SmallVec<[Lines; 4]>) = Default::default();
         for (number, memory) in packed.iter_mut().enumerate() {
@@ -332,7 +332,7 @@ impl Plan<'_> {
 struct Memory {
     /// For each operand.
     packed: SmallVec<[Scratch; 4]>,
-    accumulated: Scratch,
+    tile: Scratch,
     starts: Scratch,
 }
 

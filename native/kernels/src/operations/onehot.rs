@@ -53,12 +53,12 @@ struct Hot<'a> {
 unsafe impl Sync for Hot<'_> {}
 
 impl Sink for Hot<'_> {
-    const MOVED: usize = 2;
+    const TRAFFIC: usize = 2;
 
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
         self.clear(at.output, Axis { len: tile.len, ..*axis });
         with_element!(self.element, E => for position in 0..tile.len {
-            let at = place(self.reduced, axis.moved(at, position), tile.index(position));
+            let at = place(self.reduced, axis.after(at, position), tile.index(position));
             self.output.wrapping_offset(at.output).cast::<E>().write_unaligned(E::ONE);
         })
     }

@@ -133,21 +133,21 @@ impl<'a> Plan<'a> {
         let follow = kept.strides.input == (reduced.len * size) as isize;
         let short_rows = |follow| serve(element, kept.len, reduced.len, follow, answer);
         // Up to this length, a copy that replaces masked elements is faster than reading both elements and mask.
-        let copied = reduced.len < 4 * SHORT || !of_mask;
+        let by_copy = reduced.len < 4 * SHORT || !of_mask;
         let (form, packed) = match interleaved {
             Some(rows) => (Form::Interleaved(rows), false),
             None if contiguous(&kept) => (Form::Columns, false),
             None if contiguous(&reduced) && short_rows(follow) => (Form::RowBatches, false),
             // Masked elements are skipped where vectors can read both elements and mask.
             None if masked(&kept) && kept.len >= SHORT => (Form::Columns, false),
-            None if omits && follows(&reduced) && copied && short_rows(true) => (Form::RowBatches, true),
+            None if omits && follows(&reduced) && by_copy && short_rows(true) => (Form::RowBatches, true),
             None if masked(&reduced) && reduced.strides.mask == 1 && !short => (Form::Rows, false),
             None if short || (omits && follows(&kept) && kept.len >= SHORT) => (Form::Columns, true),
             None => (Form::Rows, !contiguous(&reduced)),
         };
         // Without places, the values of integers are all that is wanted: rows are not counted, unless blocks are combined.
-        let told = !places && element.is_integer();
-        let whole = told && outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
+        let bare = !places && element.is_integer();
+        let whole = bare && outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
         let scratch = if omits { OMIT_SCRATCH } else { SCRATCH };
         let (tile, chunk) = match form {
             // A mask whose layout is not that of the elements is copied.

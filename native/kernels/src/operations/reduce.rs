@@ -44,7 +44,7 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     sinks: [&S; ENDS],
 ) {
     let elements = positions(&layout.kept) * positions(&layout.reduced);
-    let num_threads = threads::num_threads(elements.saturating_mul(ends[0].0.element.size() * S::MOVED));
+    let num_threads = threads::num_threads(elements.saturating_mul(ends[0].0.element.size() * S::TRAFFIC));
     reduce_on(num_threads, ends, layout, sinks)
 }
 
@@ -89,11 +89,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
     /// Whether a tile is a single block, not combined from parts, whose places already are the indices.
     fn are_tiles(&self) -> bool {
-        let combined = self.plan.blocks() > 1 || matches!(self.plan.form, Form::Interleaved(_));
-        !combined && (self.plan.reduced.strides.index, self.origin.index) == (1, 0)
+        let has_parts = self.plan.blocks() > 1 || matches!(self.plan.form, Form::Interleaved(_));
+        !has_parts && (self.plan.reduced.strides.index, self.origin.index) == (1, 0)
     }
 
-    /// Whether tiles are [marked](Tile::marked): those of short rows with skipped elements.
+    /// Whether tiles are [marked](Tile::marks): those of short rows with skipped elements.
     pub fn marks(&self) -> bool {
         let omits = self.inputs[0].numbers || self.omissions[0].is_some();
         omits && self.plan.form == Form::RowBatches && self.are_tiles()
@@ -106,7 +106,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             1 => (tile, 0),
             per_line => (tile / per_line, tile % per_line * plan.tile),
         };
-        let at = plan.kept.moved(position(plan.outer_kept, self.origin, line), start);
+        let at = plan.kept.after(position(plan.outer_kept, self.origin, line), start);
         (at, plan.tile.min(plan.kept.len - start))
     }
 
@@ -132,7 +132,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
         self.read(&at, len, 0..self.plan.reduced.len, &[ptr::null(); ENDS], &to);
         for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
-            sink.take(at, kept, Tile { len, index: to.index, values: to.values, marked: self.marks() });
+            sink.take(at, kept, Tile { len, index: to.index, values: to.values, marks: self.marks() });
         }
     }
 
@@ -147,9 +147,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         for (state, sink) in states.iter_mut().zip(sinks) {
             let Outputs { keys, index, .. } = state.outputs();
             // The keys of integers are the integers.
-            let told = sink.wants().values && self.inputs[0].element.is_integer();
-            let values = if told { keys } else { ptr::null_mut() };
-            sink.take(at, &self.plan.kept, Tile { len, index, values, marked: false });
+            let are_keys = sink.wants().values && self.inputs[0].element.is_integer();
+            let values = if are_keys { keys } else { ptr::null_mut() };
+            sink.take(at, &self.plan.kept, Tile { len, index, values, marks: false });
         }
     }
 
@@ -203,10 +203,10 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             self.reduce_blocks(at, len, blocks[number.start % parts].clone(), &mut states, &mut block);
             states
         };
-        let mut found = threads::map(threads::ranges(tiles * parts, tiles * parts), part);
-        for (tile, found) in found.chunks_mut(parts).enumerate() {
+        let mut results = threads::map(threads::ranges(tiles * parts, tiles * parts), part);
+        for (tile, results) in results.chunks_mut(parts).enumerate() {
             let (at, len) = self.tile(tile);
-            let (totals, others) = found.split_first_mut().expect("a part");
+            let (totals, others) = results.split_first_mut().expect("a part");
             for states in others {
                 for ((total, state), input) in totals.iter_mut().zip(states).zip(&self.inputs) {
                     combine(len, total.outputs(), state.outputs(), input, input.last);

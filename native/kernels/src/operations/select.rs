@@ -193,7 +193,7 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
     layout.fill(axes.into_iter(), selection.last);
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());
-    let lacking = AtomicUsize::new(0);
+    let blanks = AtomicUsize::new(0);
     let base = base(&layout);
     // A mask that is broadcast along the slices skips whole slices.
     let whole = selection.omit == Omit::Nothing && layout.reduced.iter().all(|axis| axis.strides.mask == 0);
@@ -201,7 +201,7 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
         let Selection { data, element, swapped, last, .. } = selection;
         let input = Input { data, element, swapped, largest: target.largest, last, numbers: selection.is_of_numbers() };
         let omission = selection.omission(target.largest);
-        Answers { input, omission, whole, target: *target, reduced: &reduced, lacking: &lacking, base }
+        Answers { input, omission, whole, target: *target, reduced: &reduced, blanks: &blanks, base }
     };
     match targets {
         [one] => {
@@ -221,7 +221,7 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
         }
         _ => unreachable!("an order has two ends"),
     }
-    lacking.into_inner() / targets.len()
+    blanks.into_inner() / targets.len()
 }
 
 impl Selection {
@@ -267,7 +267,7 @@ struct Answers<'a> {
     /// What the broadcast axes that the layout has dropped have added to every index.
     base: i64,
     /// Counts the slices in which no element takes part.
-    lacking: &'a AtomicUsize,
+    blanks: &'a AtomicUsize,
 }
 
 // SAFETY: threads write to different tiles.
@@ -341,20 +341,20 @@ impl Answers<'_> {
                 index.write_unaligned(if there { index.read_unaligned() } else { -1 });
             }
             Slices::new()
-        } else if tile.marked {
-            let lacking = tile.lacking();
-            let rest = if lacking == 0 { Slices::new() } else { self.doubtful(mask, axis.strides.mask, tile) };
+        } else if tile.marks {
+            let blanks = tile.blanks();
+            let rest = if blanks == 0 { Slices::new() } else { self.doubtful(mask, axis.strides.mask, tile) };
             if rest.is_empty() {
-                self.lacking.fetch_add(lacking, Ordering::Relaxed);
+                self.blanks.fetch_add(blanks, Ordering::Relaxed);
                 return;
             }
             rest
         } else {
             let open = match self.input.element.size() {
-                1 => self.left_out::<1>(at, axis, tile),
-                2 => self.left_out::<2>(at, axis, tile),
-                4 => self.left_out::<4>(at, axis, tile),
-                _ => self.left_out::<8>(at, axis, tile),
+                1 => self.omissions::<1>(at, axis, tile),
+                2 => self.omissions::<2>(at, axis, tile),
+                4 => self.omissions::<4>(at, axis, tile),
+                _ => self.omissions::<8>(at, axis, tile),
             };
             match open.len() {
                 0 => return,
@@ -368,7 +368,7 @@ impl Answers<'_> {
         for open in rest.chunk_by(|&one, &next| ((next - one) as usize) <= apart) {
             SecondReading { answers: self, start: at, axis, open, index: tile.index }.read();
         }
-        self.lacking.fetch_add(tile.lacking(), Ordering::Relaxed);
+        self.blanks.fetch_add(tile.blanks(), Ordering::Relaxed);
     }
 
     /// The slices of a marked tile with index -1 in which an element may take part. Slices of the mask are `step` bytes apart.
@@ -384,9 +384,9 @@ impl Answers<'_> {
         match (width, len, step) {
             (_, _, 0) if any(mask, len, width) == 0 => Slices::new(),
             // (Vectors of slices.)
-            (1, 4, 4) => marked(tile, |slice| none(slice) & u64::from(mask.cast::<u32>().add(slice).read_unaligned())),
-            (1, 8..=16, _) => marked(tile, |slice| none(slice) & ends(row(slice), len)),
-            _ => marked(tile, |slice| none(slice) & any(row(slice), len, width)),
+            (1, 4, 4) => filter(tile, |slice| none(slice) & u64::from(mask.cast::<u32>().add(slice).read_unaligned())),
+            (1, 8..=16, _) => filter(tile, |slice| none(slice) & ends(row(slice), len)),
+            _ => filter(tile, |slice| none(slice) & any(row(slice), len, width)),
         }
     }
 
@@ -402,7 +402,7 @@ impl Answers<'_> {
         let mut there: SmallVec<[u8; 64]> = SmallVec::from_elem(0, end - first);
         let (step, width) = (axis.strides.mask, along.strides.mask);
         for number in 0..positions(others) {
-            let mask = mask.wrapping_offset(position(others, axis.moved(at, first), number).mask);
+            let mask = mask.wrapping_offset(position(others, axis.after(at, first), number).mask);
             if step == 1 && width != 1 {
                 for place in 0..along.len as isize {
                     let row = slice::from_raw_parts(mask.wrapping_offset(place * width), there.len());
@@ -425,7 +425,7 @@ impl Answers<'_> {
     }
 
     /// The slices whose element, of `SIZE` bytes, is skipped.
-    unsafe fn left_out<const SIZE: usize>(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> Slices {
+    unsafe fn omissions<const SIZE: usize>(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> Slices {
         slices(tile.len, |slice| self.is_left_out(at, axis, slice, tile.index(slice), SIZE))
     }
 
@@ -448,7 +448,7 @@ impl Answers<'_> {
                 (input, at.mask + kept.mask * slice + strides.mask * step)
             }
             _ => {
-                let place = self.place(axis.moved(at, slice), index);
+                let place = self.place(axis.after(at, slice), index);
                 (place.input, place.mask)
             }
         };
@@ -481,7 +481,7 @@ fn slices(len: usize, holds: impl Fn(usize) -> bool) -> Slices {
 
 /// The slices of a tile for which `open` is not 0. Most often there is no such slice: that is checked first.
 #[inline(always)]
-unsafe fn marked(tile: &Tile, open: impl Fn(usize) -> u64) -> Slices {
+unsafe fn filter(tile: &Tile, open: impl Fn(usize) -> u64) -> Slices {
     match (0..tile.len).fold(0, |any, slice| any | open(slice)) {
         0 => Slices::new(),
         _ => slices(tile.len, |slice| open(slice) != 0),
@@ -531,7 +531,7 @@ impl SecondReading<'_> {
         let largest = !input.largest;
         let omission = omission.map(|omission| Omission { fill: input.element.loser(largest), ..omission });
         let strides = ReductionOffsets { output: 1, ..self.axis.strides };
-        let origin = ReductionOffsets { output: from as isize, ..self.axis.moved(self.start, from) };
+        let origin = ReductionOffsets { output: from as isize, ..self.axis.after(self.start, from) };
         let kept = [Axis { len: to - from, strides }][..].into();
         let mut layout = ReductionLayout { kept, reduced: reduced.into(), origin };
         merge(&mut layout.reduced);

@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 /// Where finished tiles go.
 pub trait Sink {
     /// Bytes moved for each byte of the input, where results are as large as the input.
-    const MOVED: usize = 1;
+    const TRAFFIC: usize = 1;
 
     /// What the sink has to know about each position.
     #[inline]
@@ -58,7 +58,7 @@ pub struct Tile {
     pub values: *const u8,
     /// Whether the index is -1 where nothing beats the element that loses to all others, and elsewhere is that of an element that
     /// takes part.
-    pub marked: bool,
+    pub marks: bool,
 }
 
 impl Tile {
@@ -69,8 +69,8 @@ impl Tile {
     }
 
     /// The number of positions whose index is -1.
-    pub unsafe fn lacking(&self) -> usize {
-        (0..self.len).fold(0, |lacking, position| lacking + (self.index(position) as u64 >> 63)) as usize
+    pub unsafe fn blanks(&self) -> usize {
+        (0..self.len).fold(0, |blanks, position| blanks + (self.index(position) as u64 >> 63)) as usize
     }
 }
 

@@ -6,7 +6,7 @@
     reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
 )]
 
-use crate::element::compare::{Compared, Lane};
+use crate::element::compare::{HasLane, Lane};
 use crate::element::order::Order;
 use crate::element::with_element_and_order;
 use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
@@ -25,28 +25,28 @@ pub fn set_limit(elements: usize) -> usize {
 pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
     let Input { data, last, .. } = input;
     let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
-    let mut found = [0; ELEMENTS];
-    let found = &mut found[..kept.len];
+    let mut indices = [0; ELEMENTS];
+    let indices = &mut indices[..kept.len];
     for line in 0..positions(outer) {
         let at = position(outer, layout.origin, line);
         with_element_and_order!(input.element, input.largest, E, O => {
-            choose::<E, O>(data, at, kept, &layout.reduced, last, found)
+            choose::<E, O>(data, at, kept, &layout.reduced, last, indices)
         });
-        sink.take(at, kept, Tile { len: kept.len, index: found.as_mut_ptr(), values: ptr::null(), marked: false });
+        sink.take(at, kept, Tile { len: kept.len, index: indices.as_mut_ptr(), values: ptr::null(), marks: false });
     }
 }
 
 /// Finds the index at each position along a kept axis.
-unsafe fn choose<E: Compared, O: Order>(
+unsafe fn choose<E: HasLane, O: Order>(
     data: *const u8,
     at: ReductionOffsets,
     kept: &ReductionAxis,
     reduced: &[ReductionAxis],
     last: bool,
-    found: &mut [i64],
+    indices: &mut [i64],
 ) {
     let (inner, outer) = reduced.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
-    for (number, found) in found.iter_mut().enumerate() {
+    for (number, result) in indices.iter_mut().enumerate() {
         let data = data.wrapping_offset(kept.strides.input * number as isize);
         let mut best = None;
         for line in 0..positions(outer) {
@@ -64,6 +64,6 @@ unsafe fn choose<E: Compared, O: Order>(
                 }
             }
         }
-        *found = best.map_or(0, |(_, index)| index);
+        *result = best.map_or(0, |(_, index)| index);
     }
 }

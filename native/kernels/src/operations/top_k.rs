@@ -124,12 +124,12 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
     // Lanes of the widest register; 0 where there is no kernel.
     let lanes =
         if rule.is_plain() && line.len() == 1 { with_set!(I => <I as Set>::Register::BYTES / size, 0) } else { 0 };
-    let counted = size > 2 && len <= u32::MAX as usize || len <= 1 << (8 * size);
+    let fits = size > 2 && len <= u32::MAX as usize || len <= 1 << (8 * size);
     let (plain, ready) = (beside(&across) && !swapped, beside(&line[0]) && !swapped);
     let finds = lanes > 0 && 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= longest(ready);
-    let form = match lanes > 0 && counted && k <= if finds { FEW } else { FEW_OF_LONG } {
+    let form = match lanes > 0 && fits && k <= if finds { FEW } else { FEW_OF_LONG } {
         true if plain && across.len >= lanes => Form::SideBySide,
-        true if !plain && len <= SHORT && 2 * across.len >= lanes => Form::Turned,
+        true if !plain && len <= SHORT && 2 * across.len >= lanes => Form::Transpose,
         _ => Form::OneByOne,
     };
     let num_threads = threads::num_threads(elements.saturating_mul(size));
@@ -137,7 +137,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
     let tiles = match form {
         // Each tile fills a register.
         Form::SideBySide => (across.len / (WIDE * lanes)).max(tasks.min(across.len / lanes)),
-        Form::Turned => across.len.div_ceil(lanes),
+        Form::Transpose => across.len.div_ceil(lanes),
         Form::OneByOne => across.len.div_ceil(LINES).max(tasks.min(across.len)),
     };
     let results = Results { values, indices, across: across.strides.output, along };
@@ -153,7 +153,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     SideBySide,
-    Turned,
+    Transpose,
     OneByOne,
 }
 
@@ -215,20 +215,20 @@ struct Work<P> {
 
 impl Walk<'_> {
     unsafe fn run<P: Packed>(&self, units: Range<usize>) {
-        let to = Candidates { rule: self.rule, bound: 0, equal: 0, found: Vec::new() };
+        let to = Candidates { rule: self.rule, bound: 0, equal: 0, items: Vec::new() };
         let mut work = Work::<P> { packed: Scratch::default(), state: Scratch::default(), keys: Vec::new(), to };
         let (lines, tiles) = (self.across.len, self.tiles);
         for unit in units {
             let (outer, tile) = (unit / tiles, unit % tiles);
             let (first, end) = (lines * tile / tiles, lines * (tile + 1) / tiles);
-            let (at, number) = (self.across.moved(position(self.outer, self.origin, outer), first), end - first);
+            let (at, number) = (self.across.after(position(self.outer, self.origin, outer), first), end - first);
             let mut done = if self.form == Form::OneByOne { 0 } else { self.lines(&mut work, at, number) };
             while self.finds && done < number {
                 let some = (number - done).min(if self.ready { LINES } else { PACKED });
-                self.find(&mut work, self.across.moved(at, done), some);
+                self.find(&mut work, self.across.after(at, done), some);
                 done += some;
             }
-            (done..number).for_each(|line| self.line(&mut work, self.across.moved(at, line)));
+            (done..number).for_each(|line| self.line(&mut work, self.across.after(at, line)));
         }
     }
 
@@ -253,10 +253,10 @@ impl Walk<'_> {
     unsafe fn line<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
         let TopK { data, element, swapped, k, sorted, .. } = self.input;
         let (len, size, data) = (self.len, element.size(), data.wrapping_offset(at.input));
-        let bound = if len >= SAMPLED && k <= len / 4 { self.sample(work, data) } else { i64::MIN };
+        let bound = if len >= SAMPLE && k <= len / 4 { self.sample(work, data) } else { i64::MIN };
         work.to.begin(bound, k);
         self.collect(work, data);
-        if work.to.found.len() < k {
+        if work.to.items.len() < k {
             work.to.begin(i64::MIN, usize::MAX);
             self.collect(work, data);
         }
@@ -310,10 +310,10 @@ impl Walk<'_> {
                     0
                 }), { to.add_all(from, len, first); 0 });
             }
-            if to.found.len() > most {
-                to.found.select_nth_unstable(k - 1);
-                to.found.truncate(k);
-                let last = data.wrapping_offset(self.offset(to.found[k - 1].place()));
+            if to.items.len() > most {
+                to.items.select_nth_unstable(k - 1);
+                to.items.truncate(k);
+                let last = data.wrapping_offset(self.offset(to.items[k - 1].place()));
                 to.exceed(self.rule.key(bits(last, size, swapped), size, element.is_float()));
             }
             if to.equal == 0 {
@@ -361,7 +361,7 @@ impl Walk<'_> {
         let (mut from, size, rows) = (data.wrapping_offset(at.input), element.size(), self.len);
         let (mut pitch, across, columns) =
             (self.line[0].strides.input, self.across.strides.input, number.max(self.lanes));
-        if self.form == Form::Turned {
+        if self.form == Form::Transpose {
             let (packed, step) = (work.packed.reserve(rows * columns * size), columns * size);
             // Lanes without a line get zeros, which are not NaN.
             packed.write_bytes(0, if number < columns { rows * step } else { 0 });
@@ -392,4 +392,4 @@ impl Walk<'_> {
 }
 
 /// Elements of the shortest line that is sampled.
-const SAMPLED: usize = 1024;
+const SAMPLE: usize = 1024;

@@ -55,18 +55,18 @@ pub trait Kind: Copy + 'static {
     /// Whether there are two zeros.
     const FLOAT: bool = false;
     /// Whether lanes are keys, which take several instructions to make and do not tell the two zeros apart.
-    const KEYED: bool = false;
+    const KEYS: bool = false;
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident $size:literal $float:literal $keyed:literal;)*) => {$(
+    ($($(#[$doc:meta])* $kind:ident $size:literal $float:literal $keys:literal;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub struct $kind;
         impl Kind for $kind {
             const SIZE: usize = $size;
             const FLOAT: bool = $float;
-            const KEYED: bool = $keyed;
+            const KEYS: bool = $keys;
         }
     )*};
 }
@@ -160,12 +160,12 @@ pub trait Lanes<K: Kind>: Register {
     /// Converts loaded elements to lanes.
     #[inline(always)]
     unsafe fn lanes(self) -> Self {
-        if K::KEYED { self.complement() } else { self }
+        if K::KEYS { self.complement() } else { self }
     }
     /// These lanes, with `least` in place of NaN. `infinity` is the infinity of a keyed kind.
     #[inline(always)]
     unsafe fn numbers(self, least: Self, infinity: Self) -> Self {
-        if K::KEYED {
+        if K::KEYS {
             self.above(infinity).blend(least, self).larger(least)
         } else if K::FLOAT && cfg!(target_arch = "aarch64") {
             self.unordered(self).blend(least, self)
@@ -200,26 +200,26 @@ pub trait Lanes<K: Kind>: Register {
     }
     /// The state before any NaN is seen.
     #[inline(always)]
-    unsafe fn unseen() -> Seen<K, Self> {
-        Seen { nan: Self::Mask::none(), most: Self::splat::<8>(0) }
+    unsafe fn no_nan() -> Nans<K, Self> {
+        Nans { nan: Self::Mask::none(), most: Self::splat::<8>(0) }
     }
     /// Looks for NaN in two registers of elements.
     #[inline(always)]
-    unsafe fn see(seen: &mut Seen<K, Self>, one: Self, other: Self) {
-        if K::KEYED {
-            seen.most = one.higher(other).higher(seen.most);
+    unsafe fn see(nans: &mut Nans<K, Self>, one: Self, other: Self) {
+        if K::KEYS {
+            nans.most = one.higher(other).higher(nans.most);
         } else if K::FLOAT {
-            seen.nan = seen.nan.or(one.unordered(other));
+            nans.nan = nans.nan.or(one.unordered(other));
         }
     }
     /// Whether NaN was seen; `best` has the largest lanes. `infinity` is the infinity of a keyed kind.
     #[inline(always)]
-    unsafe fn saw_nan(seen: Seen<K, Self>, best: Self, infinity: Self) -> bool {
-        if K::KEYED {
-            let negative = seen.most.xor(Self::splat::<2>(i16::MIN.into()));
+    unsafe fn has_nan(nans: Nans<K, Self>, best: Self, infinity: Self) -> bool {
+        if K::KEYS {
+            let negative = nans.most.xor(Self::splat::<2>(i16::MIN.into()));
             best.above(infinity).or(negative.above(infinity)).any()
         } else {
-            K::FLOAT && seen.nan.any()
+            K::FLOAT && nans.nan.any()
         }
     }
 }
@@ -227,7 +227,7 @@ pub trait Lanes<K: Kind>: Register {
 /// What was seen of NaN: `nan` is where elements were unordered. For keyed kinds, whose NaNs lie beyond the infinities,
 /// `most` has the highest bits: those of a negative NaN, if there is one.
 #[derive(Clone, Copy)]
-pub struct Seen<K: Kind, V: Lanes<K>> {
+pub struct Nans<K: Kind, V: Lanes<K>> {
     nan: V::Mask,
     most: V,
 }
@@ -278,7 +278,7 @@ const fn broadcast(word: usize) -> [u8; 16] {
 
 /// Sets all lanes that lie `width` bytes apart, a power of two, to the largest of them.
 #[inline(always)]
-pub unsafe fn folded<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
+pub unsafe fn fold<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
     if V::BYTES >= 64 && width <= 32 {
         best = best.larger(best.exchange::<2>());
     }
@@ -294,7 +294,7 @@ pub unsafe fn folded<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
     within_words::<K, V>(best, width)
 }
 
-/// The part of [`folded`] that works within each word of four bytes.
+/// The part of [`fold`] that works within each word of four bytes.
 #[inline(always)]
 unsafe fn within_words<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
     if width <= 2 {
@@ -309,7 +309,7 @@ unsafe fn within_words<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
 /// Copies the largest lane to all lanes.
 #[inline(always)]
 pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
-    folded::<K, V>(best, K::SIZE)
+    fold::<K, V>(best, K::SIZE)
 }
 
 /// [`spread`] for four registers at once: zips join pairs of registers, so that four take little longer than one.
@@ -317,12 +317,12 @@ pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
 pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 4] {
     let join = |(low, high): (V, V)| low.larger(high);
     if K::SIZE == 8 {
-        let (ab, cd) = (folded::<K, V>(join(a.zip::<8>(b)), 16), folded::<K, V>(join(c.zip::<8>(d)), 16));
+        let (ab, cd) = (fold::<K, V>(join(a.zip::<8>(b)), 16), fold::<K, V>(join(c.zip::<8>(d)), 16));
         let ((a, b), (c, d)) = (ab.zip::<8>(ab), cd.zip::<8>(cd));
         return [a, b, c, d];
     }
     let (ab, cd) = (join(a.zip::<4>(b)), join(c.zip::<4>(d)));
-    let all = within_words::<K, V>(folded::<K, V>(join(ab.zip::<8>(cd)), 16), K::SIZE);
+    let all = within_words::<K, V>(fold::<K, V>(join(ab.zip::<8>(cd)), 16), K::SIZE);
     [
         all.shuffle(const { &broadcast(0) }),
         all.shuffle(const { &broadcast(1) }),

@@ -61,8 +61,8 @@ impl Register for uint8x16_t {
     #[inline(always)]
     unsafe fn complement(self) -> Self {
         let bits = vreinterpretq_s16_u8(self);
-        let negated = vsubq_s16(vdupq_n_s16(i16::MIN), bits);
-        vreinterpretq_u8_s16(vbslq_s16(vcltzq_s16(bits), negated, bits))
+        let negative = vsubq_s16(vdupq_n_s16(i16::MIN), bits);
+        vreinterpretq_u8_s16(vbslq_s16(vcltzq_s16(bits), negative, bits))
     }
     #[inline(always)]
     unsafe fn higher(self, other: Self) -> Self {
@@ -103,8 +103,8 @@ impl Mask<Self> for uint8x16_t {
             1 => {
                 const WEIGHTS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
                 let weights = vld1q_u8(WEIGHTS.as_ptr());
-                let weighted = |bytes| vandq_u8(bytes, weights);
-                let (low, high) = (vpaddq_u8(weighted(a), weighted(b)), vpaddq_u8(weighted(c), weighted(d)));
+                let weigh = |bytes| vandq_u8(bytes, weights);
+                let (low, high) = (vpaddq_u8(weigh(a), weigh(b)), vpaddq_u8(weigh(c), weigh(d)));
                 let sum = vpaddq_u8(low, high);
                 vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)))
             }

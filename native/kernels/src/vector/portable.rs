@@ -54,8 +54,8 @@ impl Register for Part {
     #[inline(always)]
     unsafe fn complement(self) -> Self {
         let lane = |at: usize| i16::read(&self.0[at / 2 * 2..][..2]);
-        let turned = |bits: i16| if bits < 0 { i16::MIN.wrapping_sub(bits) } else { bits };
-        Self(array::from_fn(|at| turned(lane(at)).to_ne_bytes()[at % 2]))
+        let turn = |bits: i16| if bits < 0 { i16::MIN.wrapping_sub(bits) } else { bits };
+        Self(array::from_fn(|at| turn(lane(at)).to_ne_bytes()[at % 2]))
     }
     #[inline(always)]
     unsafe fn higher(self, other: Self) -> Self {

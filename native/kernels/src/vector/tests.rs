@@ -5,13 +5,13 @@ use crate::vector::{Float16, Float32, Float64, Int8, Kind, Lanes, Mask, splat};
 
 /// Checks that an element is found wherever it lies in a group of registers.
 unsafe fn find<K: Kind, V: Lanes<K>>() {
-    for (used, lane) in (1..=V::GROUP).flat_map(|used| (0..used * V::LANES).map(move |lane| (used, lane))) {
+    for (count, lane) in (1..=V::GROUP).flat_map(|count| (0..count * V::LANES).map(move |lane| (count, lane))) {
         let mut bytes = [0u8; 512];
         bytes[lane * K::SIZE..][..K::SIZE].fill(0x3f);
-        let registers = bytes.chunks_exact(V::BYTES).take(used);
+        let registers = bytes.chunks_exact(V::BYTES).take(count);
         let registers: Vec<V> = registers.map(|bytes| V::load(bytes.as_ptr()).lanes()).collect();
         let hits = V::hits(&registers, splat::<K, V>(0x3f3f_3f3f_3f3f_3f3f));
-        assert_eq!(hits, u64::MAX >> (64 - V::BITS) << (lane * V::BITS), "lane {lane} of {used} registers");
+        assert_eq!(hits, u64::MAX >> (64 - V::BITS) << (lane * V::BITS), "lane {lane} of {count} registers");
     }
 }
 
@@ -19,7 +19,7 @@ unsafe fn find<K: Kind, V: Lanes<K>>() {
 unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
     let top = 1i64.rotate_left(8 * K::SIZE as u32 - 1);
     let limit = splat::<K, V>(infinity);
-    let least = splat::<K, V>(if K::KEYED { -infinity } else { infinity | top });
+    let least = splat::<K, V>(if K::KEYS { -infinity } else { infinity | top });
     for (sign, nan) in [(0, 0), (0, 1), (top, 0), (top, 1)] {
         for lane in 0..2 * V::BYTES / K::SIZE {
             let mut bytes = [0u8; 128];
@@ -27,10 +27,10 @@ unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
             let value = if cfg!(target_endian = "little") { &value[..K::SIZE] } else { &value[8 - K::SIZE..] };
             bytes[lane * K::SIZE..][..K::SIZE].copy_from_slice(value);
             let [one, other] = [0, V::BYTES].map(|at| V::load(bytes[at..].as_ptr()));
-            let mut seen = V::unseen();
-            V::see(&mut seen, one, other);
+            let mut nans = V::no_nan();
+            V::see(&mut nans, one, other);
             let lanes = [one.lanes(), other.lanes()];
-            assert_eq!(V::saw_nan(seen, lanes[0].larger(lanes[1]), limit), nan == 1, "lane {lane}, sign {sign:x}");
+            assert_eq!(V::has_nan(nans, lanes[0].larger(lanes[1]), limit), nan == 1, "lane {lane}, sign {sign:x}");
             for lanes in lanes.map(|lanes| lanes.numbers(least, limit)) {
                 let beyond = lanes.above(limit).or(least.above(lanes)).or(lanes.unordered(lanes));
                 assert!(!beyond.any(), "lane {lane}, sign {sign:x}");

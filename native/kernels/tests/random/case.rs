@@ -2,7 +2,7 @@
 
 use crate::key::{ELEMENTS, Key, NAN, bytes_of, key, landmarks};
 use crate::memory::{Bytes, Memory, positions};
-use crate::{Random, Scoped};
+use crate::{Random, Scope};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{
     Dimension, ElementType, Extreme, IndexType, Input, Omit, Operand, Selection, Target, TopK, argreduce, extremum,
@@ -39,7 +39,7 @@ enum Operation {
 const INDEX_TYPES: &[IndexType] = ELEMENTS.split_at(1).1.split_at(8).0;
 
 /// An index type, or the widest one if it cannot hold the last index of a slice of `block` elements.
-fn fitting(index: IndexType, block: usize) -> IndexType {
+fn fit(index: IndexType, block: usize) -> IndexType {
     if block.saturating_sub(1) as u64 > index.max() { IndexType::Int64 } else { index }
 }
 
@@ -56,10 +56,10 @@ impl Case {
         ]);
         let (lens, favourite) = shape(random);
         // An empty block has no extremum: callers refuse it.
-        let answered = |len: usize| len > 0 || !matches!(operation, Operation::ArgReduce(_));
+        let has_answer = |len: usize| len > 0 || !matches!(operation, Operation::ArgReduce(_));
         let reduced = match random.one_in(3) {
-            true => lens.iter().map(|&len| random.one_in(2) && answered(len)).collect(),
-            false => lens.iter().zip(favourite).map(|(&len, reduced)| reduced && answered(len)).collect(),
+            true => lens.iter().map(|&len| random.one_in(2) && has_answer(len)).collect(),
+            false => lens.iter().zip(favourite).map(|(&len, reduced)| reduced && has_answer(len)).collect(),
         };
         let sets: Vec<_> = InstructionSet::ALL.into_iter().filter(|set| set.is_available()).collect();
         Self {
@@ -89,19 +89,19 @@ impl Case {
             Operation::TopK => self.top_k(random),
             Operation::Extremum => self.extremum(random),
         };
-        if cfg!(miri) { threads::within(&Scoped, call) } else { call() }
+        if cfg!(miri) { threads::within(&Scope, call) } else { call() }
     }
 
     /// Writes indices of a type, or the one-hot array.
     fn reduce(&self, random: &mut Random, index: Option<IndexType>) {
         let Self { element, swapped, largest, last, .. } = *self;
         let (kept, block) = self.split();
-        let index = index.map(|index| fitting(index, block.iter().product()));
+        let index = index.map(|index| fit(index, block.iter().product()));
         let (lens, size) = index.map_or((&self.lens, element.size()), |index| (&kept, index.size()));
         // `onehot` always takes the largest and the first.
         let which = if index.is_some() { (largest, last) } else { (true, false) };
         let input = self.input(random, &self.lens);
-        let mut output = untouched(random, lens, size);
+        let mut output = new_output(random, lens, size);
         let mut expected = output.bytes.to_vec();
         for position in positions(lens) {
             expected[output.at(&position)..][..size].fill(0);
@@ -117,13 +117,13 @@ impl Case {
         let axis = |axis| (self.lens[axis], input.strides[axis], output.strides[axis], self.reduced[axis]);
         let axes: Vec<_> = (0..self.lens.len()).rev().map(axis).collect();
         let (axes, to) = (axes.into_iter(), output.data_mut());
-        let given = Input { data: input.data(), element, swapped, largest, last, numbers: false };
+        let view = Input { data: input.data(), element, swapped, largest, last, numbers: false };
         input.deny_gaps(&self.lens);
         // SAFETY: the axes describe both arrays; lengths are small, and no block is empty where its index is wanted.
         unsafe {
             match index {
-                Some(index) => argreduce(given, axes, to, index),
-                None => onehot(given.data, element, swapped, axes, to),
+                Some(index) => argreduce(view, axes, to, index),
+                None => onehot(view.data, element, swapped, axes, to),
             }
         }
         input.bytes.allow();
@@ -143,19 +143,19 @@ impl Case {
         let (kept, block) = self.split();
         let kept = positions(&kept);
         let index = random.pick(&[IndexType::Int64, IndexType::Int32, IndexType::Int16, IndexType::Int8]);
-        let index = fitting(index, block.iter().product());
+        let index = fit(index, block.iter().product());
         let sizes = [element.size(), index.size()];
         let ends: &[bool] = random.pick(&[&[true], &[false], &[true, false]]);
         // Values, indices, or both, in memory exactly as large as they are.
-        let wanted = random.pick(&[[true, true], [true, false], [false, true]]);
-        let room = |what: usize| Bytes::new(if wanted[what] { kept.len() * sizes[what] } else { 0 }, true);
-        let mut found: Vec<[Bytes; 2]> = ends.iter().map(|_| [room(0), room(1)]).collect();
-        let target = |(&largest, found): (&bool, &mut [Bytes; 2])| {
-            let to = |what: usize| if wanted[what] { found[what].as_mut_ptr() } else { ptr::null_mut() };
+        let outputs = random.pick(&[[true, true], [true, false], [false, true]]);
+        let room = |what: usize| Bytes::new(if outputs[what] { kept.len() * sizes[what] } else { 0 }, true);
+        let mut results: Vec<[Bytes; 2]> = ends.iter().map(|_| [room(0), room(1)]).collect();
+        let target = |(&largest, results): (&bool, &mut [Bytes; 2])| {
+            let to = |what: usize| if outputs[what] { results[what].as_mut_ptr() } else { ptr::null_mut() };
             let [values, indices] = [0, 1].map(to);
             Target { largest, values, indices, index }
         };
-        let targets: Vec<Target> = ends.iter().zip(&mut found).map(target).collect();
+        let targets: Vec<Target> = ends.iter().zip(&mut results).map(target).collect();
         let data = mask.as_ref().map_or(ptr::null(), Memory::data);
         let selection = Selection { data: input.data(), element, swapped, last, mask: data, omit };
         let dimensions = (0..self.lens.len()).rev().map(|axis| Dimension {
@@ -166,18 +166,18 @@ impl Case {
         });
         input.deny_gaps(&self.lens);
         // SAFETY: the dimensions describe the input and its mask, and there is room for a result at each kept position.
-        let lacking = unsafe { select(selection, dimensions, &targets) };
+        let blanks = unsafe { select(selection, dimensions, &targets) };
         input.bytes.allow();
         assert!(!input.is_changed() && !mask.as_ref().is_some_and(Memory::is_changed), "an input has changed");
         let takes_part = |position: &[usize], key: i128| {
-            let left_out = match omit {
+            let omits = match omit {
                 Omit::Nothing => false,
                 Omit::Nan => key == NAN,
                 Omit::NotATime => key.abs() == 1 << 63,
             };
-            !left_out && mask.as_ref().is_none_or(|mask| mask.element(position) != [0])
+            !omits && mask.as_ref().is_none_or(|mask| mask.element(position) != [0])
         };
-        for (&largest, [values, indices]) in ends.iter().zip(&found) {
+        for (&largest, [values, indices]) in ends.iter().zip(&results) {
             let mut none = 0;
             for (number, outside) in kept.iter().enumerate() {
                 let best = self.best(&input, outside, (largest, last), takes_part);
@@ -185,12 +185,12 @@ impl Case {
                 let place = best.as_ref().map_or(u64::MAX, |&(place, _)| place as u64);
                 let at = format!("{omit:?}, mask {}, at {outside:?}, not {}", mask.is_some(), place as i64);
                 let result = |bytes: &Bytes, size| bytes[number * size..][..size].to_vec();
-                assert!(!wanted[1] || result(indices, sizes[1]) == bytes_of(place, sizes[1]), "index: {at}");
-                if let Some((_, position)) = best.filter(|_| wanted[0]) {
+                assert!(!outputs[1] || result(indices, sizes[1]) == bytes_of(place, sizes[1]), "index: {at}");
+                if let Some((_, position)) = best.filter(|_| outputs[0]) {
                     assert!(result(values, sizes[0]) == input.in_order(&position, swapped), "value: {at}");
                 }
             }
-            assert_eq!(none, lacking);
+            assert_eq!(none, blanks);
         }
     }
 
@@ -208,8 +208,8 @@ impl Case {
         let (input, size, rank) = (self.input(random, &self.lens), element.size(), lens.len());
         let axis = self.reduced.iter().rposition(|&reduced| reduced).or(rank.checked_sub(1)).unwrap_or(0);
         let block = if random.one_in(6) { 0..rank } else { axis..rank.min(axis + random.pick(&[1, 1, 1, 2])) };
-        let along = |wanted| {
-            let len = |(of, &len): (usize, &usize)| if block.contains(&of) == wanted { len } else { 1 };
+        let along = |inside| {
+            let len = |(of, &len): (usize, &usize)| if block.contains(&of) == inside { len } else { 1 };
             positions(&lens.iter().enumerate().map(len).collect::<Vec<_>>())
         };
         let (kept, places) = (along(false), along(true));
@@ -218,10 +218,10 @@ impl Case {
         let (times, sorted) = (element == ElementType::Int64 && random.one_in(2), !random.one_in(4));
         let [mut values, mut indices] = [size, 8].map(|size| Bytes::new(kept.len() * k * size, true));
         let walk = (0..rank).rev().map(|axis| (lens[axis], input.strides[axis], block.contains(&axis)));
-        let wanted = TopK { data: input.data(), element, swapped, largest, nan_first, times, k, sorted };
+        let view = TopK { data: input.data(), element, swapped, largest, nan_first, times, k, sorted };
         input.deny_gaps(lens);
         // SAFETY: the dimensions describe the input, and there is room for the results.
-        unsafe { top_k(wanted, walk, values.as_mut_ptr(), indices.as_mut_ptr().cast()) };
+        unsafe { top_k(view, walk, values.as_mut_ptr(), indices.as_mut_ptr().cast()) };
         input.bytes.allow();
         assert!(!input.is_changed(), "an input has changed");
         for (number, outside) in kept.iter().enumerate() {
@@ -237,23 +237,23 @@ impl Case {
             best.truncate(k);
             let first = number / after * after * k + number % after;
             let result = |bytes: &Bytes, nth, size| bytes[(first + nth * after) * size..][..size].to_vec();
-            let mut found = Vec::new();
+            let mut ranking = Vec::new();
             for nth in 0..k {
                 let place = u64::from_ne_bytes(result(&indices, nth, 8).try_into().expect("an index")) as usize;
                 let value = result(&values, nth, size);
                 assert!(place < len && value == input.in_order(&at(place), swapped), "{k} at {outside:?}: {place}");
-                found.push(place);
+                ranking.push(place);
             }
             if !sorted {
-                found.sort_by_cached_key(rank);
+                ranking.sort_by_cached_key(rank);
             }
-            assert_eq!(found, best, "{k} of {len} at {outside:?}, strides {:?}", input.strides);
+            assert_eq!(ranking, best, "{k} of {len} at {outside:?}, strides {:?}", input.strides);
         }
     }
 
     fn extremum(&self, random: &mut Random) {
         let size = self.element.size();
-        let mut output = untouched(random, &self.lens, size);
+        let mut output = new_output(random, &self.lens, size);
         let count = random.pick(&[1, 2, 2, 2, 3, 5, 9]);
         let mut operand = |_| {
             let mut lens = self.lens.clone();
@@ -308,8 +308,8 @@ impl Case {
         let axis = [(expected.len(), size as isize)].into_iter();
         // SAFETY: the axis describes all lines.
         unsafe { extremum(&operands, self.element, extreme, axis, in_line.as_mut_ptr()) };
-        for ((position, wanted), in_line) in expected.iter().zip(in_line.chunks_exact(size)) {
-            assert_eq!(key(&output, position, false), *wanted, "at {position:?}");
+        for ((position, winner), in_line) in expected.iter().zip(in_line.chunks_exact(size)) {
+            assert_eq!(key(&output, position, false), *winner, "at {position:?}");
             assert!(broadcast || output.element(position) == in_line, "at {position:?}: {in_line:?} in a line");
             let at = output.at(position);
             gaps[at..][..size].copy_from_slice(&output.bytes[at..][..size]);
@@ -325,9 +325,9 @@ impl Case {
 
     /// The shapes of the kept positions, and of one block.
     fn split(&self) -> (Vec<usize>, Vec<usize>) {
-        let along = |wanted| {
+        let along = |inside| {
             let lens = self.lens.iter().zip(&self.reduced);
-            lens.map(|(&len, &reduced)| if reduced == wanted { len } else { 1 }).collect()
+            lens.map(|(&len, &reduced)| if reduced == inside { len } else { 1 }).collect()
         };
         (along(false), along(true))
     }
@@ -354,7 +354,7 @@ impl Case {
 }
 
 /// Memory for an output, filled so that a write between its elements is detected.
-fn untouched(random: &mut Random, lens: &[usize], size: usize) -> Memory {
+fn new_output(random: &mut Random, lens: &[usize], size: usize) -> Memory {
     let mut output = Memory::new(random, lens, size, true);
     output.bytes.fill(0xa5);
     output
@@ -363,7 +363,7 @@ fn untouched(random: &mut Random, lens: &[usize], size: usize) -> Memory {
 /// Checks that inputs are unchanged, and that the output is as expected: its elements and the gaps between them.
 fn judge(inputs: &[Memory], output: &Memory, expected: &[u8]) {
     assert!(!inputs.iter().any(Memory::is_changed), "an input has changed");
-    let wrong = output.bytes.iter().zip(expected).position(|(found, expected)| found != expected);
+    let wrong = output.bytes.iter().zip(expected).position(|(byte, expected)| byte != expected);
     let strides: Vec<_> = inputs.iter().chain([output]).map(|memory| &memory.strides).collect();
     assert!(wrong.is_none(), "byte {wrong:?} from {}, strides {strides:?}", output.first);
 }

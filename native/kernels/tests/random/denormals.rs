@@ -15,7 +15,7 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
     let mut usual = 0u32;
     // SAFETY: the control word is stored.
     unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut usual) };
-    let flushed = usual | 1 << 6 | 1 << 15;
+    let flush = usual | 1 << 6 | 1 << 15;
     let mut random = Random(5);
     for len in [5, 70, 300, 1000, 3000, 50_000] {
         let rows = 20;
@@ -27,15 +27,15 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
             let (element, data_start) = (ElementType::Float32, data.as_ptr().cast());
             let input = Input { data: data_start, element, swapped: false, largest, last, numbers: false };
             for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
-                let mut found = vec![-1i64; rows];
+                let mut places = vec![-1i64; rows];
                 // SAFETY: the axes describe `data`; there is an index for each row; two more flags of the control word are set,
                 // and it is put back.
                 unsafe {
-                    asm!("ldmxcsr [{}]", in(reg) &raw const flushed);
-                    argreduce(input, axes.into_iter(), found.as_mut_ptr().cast(), IndexType::Int64);
+                    asm!("ldmxcsr [{}]", in(reg) &raw const flush);
+                    argreduce(input, axes.into_iter(), places.as_mut_ptr().cast(), IndexType::Int64);
                     asm!("ldmxcsr [{}]", in(reg) &raw const usual);
                 }
-                for (row, place) in data.chunks_exact(len).zip(found) {
+                for (row, place) in data.chunks_exact(len).zip(places) {
                     let values: Vec<i32> = row.iter().map(|&value| value.round() as i32).collect();
                     let best = if largest { values.iter().max() } else { values.iter().min() };
                     assert_eq!(values.get(place as usize), best, "{set:?} {len} {largest} {last} {place}");

@@ -19,15 +19,15 @@ pub fn key(element: ElementType, bytes: &[u8], swapped: bool, largest: bool) -> 
         wide[..bytes.len()].reverse();
     }
     let bits = u64::from_le_bytes(wide);
-    let unused = 64 - 8 * bytes.len() as u32;
+    let spare = 64 - 8 * bytes.len() as u32;
     let (infinity, _) = landmarks(element);
     // Floats of one sign are ordered like the bits of their magnitudes.
-    let (magnitude, negative) = (bits << (unused + 1) >> (unused + 1), bits << unused >> 63 == 1);
+    let (magnitude, negative) = (bits << (spare + 1) >> (spare + 1), bits << spare >> 63 == 1);
     let value: i128 = match element {
         _ if element.is_float() && magnitude > infinity => return (NAN, false),
         _ if element.is_float() && negative => -i128::from(magnitude),
         _ if element.is_float() => magnitude.into(),
-        _ if element.is_signed() => (((bits << unused) as i64) >> unused).into(),
+        _ if element.is_signed() => (((bits << spare) as i64) >> spare).into(),
         _ => bits.into(),
     };
     (if largest { value } else { -value }, element.is_float() && magnitude == 0 && negative != largest)

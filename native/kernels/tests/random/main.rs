@@ -46,9 +46,9 @@ impl Random {
 }
 
 /// A pool for Miri that starts a thread for each task, because Miri does not end while threads of the process's own pool stay.
-struct Scoped;
+struct Scope;
 
-impl threads::Pool for Scoped {
+impl threads::Pool for Scope {
     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
         thread::scope(|scope| (0..tasks).for_each(|number| drop(scope.spawn(move || task(number)))));
     }
@@ -72,9 +72,9 @@ fn random_calls_agree_with_loops_and_touch_nothing_else() {
     let (seed, first) = (setting("EXTREMUM_SEED").unwrap_or(1), setting("EXTREMUM_FIRST_CASE").unwrap_or(0));
     let time = setting("EXTREMUM_SECONDS").map(Duration::from_secs);
     let cases = setting("EXTREMUM_CASES").unwrap_or(if time.is_some() { u64::MAX } else { usual });
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut number = first;
-    while number - first < cases && time.is_none_or(|time| begun.elapsed() < time) {
+    while number - first < cases && time.is_none_or(|time| start.elapsed() < time) {
         let mut random = Random(seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(number));
         let case = Case::new(&mut random);
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| case.run(&mut random))) {
@@ -84,6 +84,6 @@ fn random_calls_agree_with_loops_and_touch_nothing_else() {
         number += 1;
     }
     let sets: Vec<_> = InstructionSet::ALL.into_iter().filter(|set| set.is_available()).map(|set| set.name()).collect();
-    let (done, taken) = (number - first, begun.elapsed().as_secs_f64());
-    println!("random: {done} cases, seed {seed}, {}: {taken:.1} s", sets.join(", "));
+    let (done, seconds) = (number - first, start.elapsed().as_secs_f64());
+    println!("random: {done} cases, seed {seed}, {}: {seconds:.1} s", sets.join(", "));
 }

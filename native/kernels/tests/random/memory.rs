@@ -140,20 +140,20 @@ impl Bytes {
 
     fn protect(&self, first: usize, pages: usize, access: i32) {
         // SAFETY: pages of its own.
-        let denied =
+        let status =
             unsafe { libc::mprotect(self.base.add(self.page * (1 + first)).cast(), self.page * pages, access) };
-        assert_eq!(denied, 0);
+        assert_eq!(status, 0);
     }
 
     /// Denies access to the pages that hold no wanted bytes.
-    pub fn deny_all_but(&self, wanted: impl Iterator<Item = Range<usize>>) {
+    pub fn deny_all_but(&self, ranges: impl Iterator<Item = Range<usize>>) {
         let mut pages = vec![false; self.pages];
-        for range in wanted {
+        for range in ranges {
             let page = |byte: usize| (self.start + byte) / self.page - 1;
             pages[page(range.start)..=page(range.end - 1)].fill(true);
         }
-        let denied = pages.into_iter().enumerate().filter(|&(_, wanted)| !wanted);
-        denied.for_each(|(page, _)| self.protect(page, 1, libc::PROT_NONE));
+        let others = pages.into_iter().enumerate().filter(|&(_, is_open)| !is_open);
+        others.for_each(|(page, _)| self.protect(page, 1, libc::PROT_NONE));
     }
 
     /// Allows access to all pages again.

@@ -25,7 +25,7 @@
 
 use crate::isa::Task;
 use crate::kernels::lanes::LINE;
-use crate::kernels::short_rows::{BOTH, Constants, FLIPPED, Job, NUMBERS, PLAIN, RAW, Set, Unpacked, longest_turned};
+use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, NUMBERS, PLAIN, RAW, Set, Unpacked, turn_limit};
 use crate::vector::{Kind, Lanes, Mask, place, splat, spread, spread_four};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
@@ -40,7 +40,7 @@ const CHUNK: usize = 4;
 const CHUNKS: usize = 512;
 
 /// Registers of the longest row whose loop is unrolled.
-pub const UNROLLED: usize = 8;
+pub const UNROLL: usize = 8;
 
 /// Rows of more bytes than this are read one at a time.
 const LONG: usize = 1024;
@@ -66,25 +66,25 @@ unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROW
     job: &Job,
 ) -> usize {
     // Rows this short are transposed instead, so this code is not needed.
-    if N > 0 && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= longest_turned::<I>(K::SIZE)) {
+    if N > 0 && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= turn_limit::<I>(K::SIZE)) {
         return 0;
     }
-    if const { N > 0 && !K::KEYED } && !job.other.is_null() {
+    if const { N > 0 && !K::KEYS } && !job.other.is_null() {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, BOTH>(job, PhantomData))
     } else if const { K::FLOAT } && job.numbers {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, NUMBERS>(job, PhantomData))
-    } else if const { K::KEYED } {
+    } else if const { K::KEYS } {
         let done = I::run(Medium::<K, I::Register, N, ROWS, CHUNK, RAW>(job, PhantomData));
         if done == job.rows {
             return done;
         }
         let done = done.min(job.rows - ROWS);
-        done + I::run(Medium::<K, I::Register, N, ROWS, CHUNK, FLIPPED>(&job.after::<K>(done), PhantomData))
-    } else if const { !K::KEYED } && job.flip == 0 {
+        done + I::run(Medium::<K, I::Register, N, ROWS, CHUNK, FLIP>(&job.after::<K>(done), PhantomData))
+    } else if const { !K::KEYS } && job.flip == 0 {
         // Flipping no bits would still take a tenth of the time: the ports that compare are busy.
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, PLAIN>(job, PhantomData))
     } else {
-        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, FLIPPED>(job, PhantomData))
+        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, FLIP>(job, PhantomData))
     }
 }
 
@@ -113,11 +113,11 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     unsafe fn batches(&self) -> usize {
         let job = self.0;
         let constants = job.constants::<K, V>();
-        let turned = job.turned::<K>();
+        let opposite = job.opposite::<K>();
         // Registers that a batch keeps while the next batch is read.
-        let mut kept = [const { MaybeUninit::<V>::uninit() }; 2 * CHUNKS];
-        let kept = kept.as_mut_ptr().cast::<V>();
-        let half = |batch: usize| kept.add(batch % 2 * CHUNKS);
+        let mut spill = [const { MaybeUninit::<V>::uninit() }; 2 * CHUNKS];
+        let spill = spill.as_mut_ptr().cast::<V>();
+        let half = |batch: usize| spill.add(batch % 2 * CHUNKS);
         let first = |batch: usize| (batch * ROWS).min(job.rows - ROWS);
         let batches = job.rows.div_ceil(ROWS);
         let (mut needle, mut least, mut nan) = self.reduce(0, constants, half(0));
@@ -133,8 +133,8 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
             };
             self.answer(first(batch), constants, half(batch), needle);
             if MODE == BOTH {
-                let other = Medium::<K, V, N, ROWS, CHUNK, MODE>(&turned, PhantomData);
-                other.answer(first(batch), turned.constants::<K, V>(), half(batch), least);
+                let other = Medium::<K, V, N, ROWS, CHUNK, MODE>(&opposite, PhantomData);
+                other.answer(first(batch), opposite.constants::<K, V>(), half(batch), least);
             }
             (needle, least, nan) = next;
         }
@@ -142,7 +142,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     }
 
     /// Whether keys are compared.
-    const KEYED: bool = K::KEYED && MODE != RAW;
+    const KEYS: bool = K::KEYS && MODE != RAW;
 
     /// The number of chunks of a row, 0 where the loop over the row is unrolled; and, where rows are read one at a time, the
     /// bytes by which all chunks but the first and the last begin earlier, so that they begin at a cache line.
@@ -178,9 +178,9 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     /// For each row of a batch, in all lanes: the largest lane, and that of the other end of the order. Also whether this kernel
     /// cannot decide, because there is NaN or, for `RAW`, a row with nothing above zero.
     #[inline(always)]
-    unsafe fn reduce(&self, first: usize, constants: Constants<V>, kept: *mut V) -> ([V; ROWS], [V; ROWS], bool) {
+    unsafe fn reduce(&self, first: usize, constants: Constants<V>, spill: *mut V) -> ([V; ROWS], [V; ROWS], bool) {
         let (job, flip) = (self.0, constants.flip);
-        let mut seen = V::unseen();
+        let mut nans = V::no_nan();
         let (mut best, mut least, mut only) = ([flip; ROWS], [flip; ROWS], [flip; ROWS]);
         let start = job.row(first);
         let row_at = |row: usize| start.wrapping_offset(job.stride * row as isize);
@@ -193,17 +193,17 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                     let lanes = constants.lanes::<K, MODE>(read[at]);
                     best[row] = if at == 0 { lanes } else { lanes.larger(best[row]) };
                     if MODE == BOTH {
-                        let turned = lanes.xor(splat::<K, V>(Job::turn::<K>()));
-                        least[row] = if at == 0 { turned } else { turned.larger(least[row]) };
+                        let opposite = lanes.xor(splat::<K, V>(Job::turn::<K>()));
+                        least[row] = if at == 0 { opposite } else { opposite.larger(least[row]) };
                     }
-                    if Self::KEYED {
-                        kept.add(row * N + at).write(lanes);
+                    if Self::KEYS {
+                        spill.add(row * N + at).write(lanes);
                     }
                 }
                 only[row] = read[0];
                 if N > 1 {
                     for at in (0..N).step_by(2) {
-                        V::see(&mut seen, read[at], read[(at + 1).min(N - 1)]);
+                        V::see(&mut nans, read[at], read[(at + 1).min(N - 1)]);
                     }
                 }
             }
@@ -217,7 +217,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                     read[at] = constants.elements::<K, MODE>(V::load(row_at(row).add(offset + at * V::BYTES)));
                 }
                 for at in (0..CHUNK).step_by(2) {
-                    V::see(&mut seen, read[at], read[at + 1]);
+                    V::see(&mut nans, read[at], read[at + 1]);
                 }
                 for at in 0..CHUNK {
                     read[at] = constants.lanes::<K, MODE>(read[at]);
@@ -226,7 +226,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 for at in (2..CHUNK).step_by(2) {
                     most = most.larger(read[at].larger(read[at + 1]));
                 }
-                kept.add(chunk * ROWS + row).write(most);
+                spill.add(chunk * ROWS + row).write(most);
                 best[row] = if chunk == 0 { most } else { most.larger(best[row]) };
             }
             offset = next.min((job.len * K::SIZE).wrapping_sub(CHUNK * V::BYTES));
@@ -234,7 +234,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         }
         if N == 1 {
             for row in (0..ROWS).step_by(2) {
-                V::see(&mut seen, only[row], only[(row + 1).min(ROWS - 1)]);
+                V::see(&mut nans, only[row], only[(row + 1).min(ROWS - 1)]);
             }
         }
         let needle = Self::spread(best);
@@ -243,7 +243,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
             all = all.larger(needle[row]);
         }
         let least = if MODE == BOTH { Self::spread(least) } else { needle };
-        let mut other = MODE != NUMBERS && V::saw_nan(seen, all, constants.infinity);
+        let mut other = MODE != NUMBERS && V::has_nan(nans, all, constants.infinity);
         if MODE == RAW {
             let (one, mut none) = (splat::<K, V>(1), V::Mask::none());
             for row in 0..ROWS {
@@ -273,18 +273,18 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
 
     /// Writes the answers of a batch.
     #[inline(always)]
-    unsafe fn answer(&self, first: usize, constants: Constants<V>, kept: *const V, needle: [V; ROWS]) {
-        let placed = MODE != BOTH && !self.0.to.index.is_null();
-        if placed || !self.write(first, needle) {
+    unsafe fn answer(&self, first: usize, constants: Constants<V>, spill: *const V, needle: [V; ROWS]) {
+        let has_places = MODE != BOTH && !self.0.to.index.is_null();
+        if has_places || !self.write(first, needle) {
             let mut places = match self.0.last {
-                true => self.find::<true>(first, constants, kept, needle),
-                false => self.find::<false>(first, constants, kept, needle),
+                true => self.find::<true>(first, constants, spill, needle),
+                false => self.find::<false>(first, constants, spill, needle),
             };
             if self.0.marks {
                 for row in 0..ROWS {
-                    let marked = needle[row].meets(constants.least);
+                    let loses = needle[row].meets(constants.least);
                     // `usize::MAX` becomes the index -1.
-                    places[row] = select_unpredictable(marked, usize::MAX, places[row]);
+                    places[row] = select_unpredictable(loses, usize::MAX, places[row]);
                 }
             }
             self.0.put::<K, ROWS>(first, places);
@@ -303,7 +303,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         }
         for (row, &lane) in lanes.iter().enumerate() {
             let bits =
-                if Self::KEYED && (lane as i16) < 0 { u64::from(lane as u16).wrapping_neg() ^ (1 << 15) } else { lane };
+                if Self::KEYS && (lane as i16) < 0 { u64::from(lane as u16).wrapping_neg() ^ (1 << 15) } else { lane };
             self.0.put_bits::<K>(first + row, bits ^ self.0.flip as u64);
         }
         true
@@ -315,7 +315,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         &self,
         first: usize,
         constants: Constants<V>,
-        kept: *const V,
+        spill: *const V,
         needle: [V; ROWS],
     ) -> [usize; ROWS] {
         let (job, flip) = (self.0, constants.flip);
@@ -324,19 +324,19 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         for step in 0..chunks {
             let chunk = if LAST { step } else { chunks - 1 - step };
             for row in 0..ROWS {
-                let any = (*kept.add(chunk * ROWS + row)).meets(needle[row]);
+                let any = (*spill.add(chunk * ROWS + row)).meets(needle[row]);
                 places[row] = select_unpredictable(any, chunk, places[row]);
             }
         }
         for row in 0..ROWS {
             let from = start.wrapping_offset(job.stride * row as isize);
             // Equal lanes have equal bits, and NaN equals nothing. So the needle is flipped instead of the elements.
-            let bits = if Self::KEYED || MODE == PLAIN { needle[row] } else { needle[row].xor(flip) };
+            let bits = if Self::KEYS || MODE == PLAIN { needle[row] } else { needle[row].xor(flip) };
             if N > 0 {
                 let mut read = [flip; N];
                 for at in 0..N {
-                    read[at] = match Self::KEYED {
-                        true => *kept.add(row * N + at),
+                    read[at] = match Self::KEYS {
+                        true => *spill.add(row * N + at),
                         false => V::load(from.add(Self::start(job.len, at) * K::SIZE)),
                     };
                 }
@@ -346,7 +346,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 let mut read = [flip; CHUNK];
                 for at in 0..CHUNK {
                     let elements = V::load(from.add(start + at * V::BYTES));
-                    read[at] = if Self::KEYED { elements.xor(flip).lanes() } else { elements };
+                    read[at] = if Self::KEYS { elements.xor(flip).lanes() } else { elements };
                 }
                 places[row] = start / K::SIZE + place::<K, V, CHUNK, LAST>(&read, bits, CHUNK * V::LANES);
             }

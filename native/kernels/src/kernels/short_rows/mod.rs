@@ -79,7 +79,7 @@ pub trait Set {
     type Narrow: AllLanes;
     /// Bytes of the longest row that is transposed, by the size of an element: 1, 2, 4 and 8 bytes. The limits for registers of
     /// 128 bits were measured with SSE4.2, on Zen 3 and Zen 4.
-    const TURNED: [usize; 4] = [15, 80, 48, 96];
+    const TURN_LIMITS: [usize; 4] = [15, 80, 48, 96];
     /// Bytes of the longest row that these kernels read, by the size of an element, for each [`Answer`]: beyond it, one row after
     /// the other is faster. Measured on Zen 3.
     const LONGEST: [[usize; 4]; 3] =
@@ -106,7 +106,7 @@ impl Set for Avx2 {
     type Register = std::arch::x86_64::__m256i;
     type Half = std::arch::x86_64::__m128i;
     type Narrow = std::arch::x86_64::__m128i;
-    const TURNED: [usize; 4] = [31, 80, 60, 160];
+    const TURN_LIMITS: [usize; 4] = [31, 80, 60, 160];
     const LONGEST: [[usize; 4]; 3] =
         [[1024, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 512, 4096], [512, 512, 512, 1024]];
     #[inline(always)]
@@ -120,7 +120,7 @@ impl Set for Avx512 {
     type Register = std::arch::x86_64::__m512i;
     type Half = std::arch::x86_64::__m256i;
     type Narrow = std::arch::x86_64::__m128i;
-    const TURNED: [usize; 4] = [63, 80, 64, 200];
+    const TURN_LIMITS: [usize; 4] = [63, 80, 64, 200];
     // Measured on a Xeon, family 6, model 167.
     const LONGEST: [[usize; 4]; 3] = [[LONGEST / 2; 4], [LONGEST / 2; 4], [2048, 2048, 2048, 4096]];
     #[inline(always)]
@@ -231,8 +231,8 @@ pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, answer
     len >= 2
         && element != ElementType::Bool
         && with_set!(I => {
-            let turned = bytes <= longest_turned::<I>(size);
-            let there = match turned {
+            let turns = bytes <= turn_limit::<I>(size);
+            let there = match turns {
                 true => rows >= <I as Set>::Register::BYTES / size && (follow || bytes >= turned::PART),
                 false => rows >= medium::BATCH,
             };
@@ -242,13 +242,13 @@ pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, answer
 
 /// Whether both ends of the order can be found in one pass. Not for 16-bit floats: their keys do not tell the zeros apart.
 pub fn read_both(element: ElementType, len: usize) -> bool {
-    let keyed = element.is_float() && element.size() == 2;
-    !keyed && with_set!(I => len * element.size() <= medium::UNROLLED * <I as Set>::Register::BYTES, false)
+    let has_keys = element.is_float() && element.size() == 2;
+    !has_keys && with_set!(I => len * element.size() <= medium::UNROLL * <I as Set>::Register::BYTES, false)
 }
 
 /// Bytes of the longest row of elements of `size` bytes that is transposed.
-const fn longest_turned<I: Set>(size: usize) -> usize {
-    I::TURNED[size.trailing_zeros() as usize]
+const fn turn_limit<I: Set>(size: usize) -> usize {
+    I::TURN_LIMITS[size.trailing_zeros() as usize]
 }
 
 /// What a kernel reads and writes: elements of a kind.
@@ -273,7 +273,7 @@ struct Job {
 
 impl Job {
     /// The same job for the other end of the order.
-    fn turned<K: Kind>(&self) -> Self {
+    fn opposite<K: Kind>(&self) -> Self {
         let to = Outputs { values: self.other, ..Outputs::NOTHING };
         Self { flip: self.flip ^ Self::turn::<K>(), to, ..*self }
     }
@@ -360,7 +360,7 @@ impl<V> Constants<V> {
 /// How elements become lanes: unchanged; with bits flipped; the same with NaN replaced by what loses to all numbers; with bits
 /// flipped for both ends of the order; 16-bit floats as integers, which compare like floats if one of them is above zero.
 const PLAIN: u8 = 0;
-const FLIPPED: u8 = 1;
+const FLIP: u8 = 1;
 const NUMBERS: u8 = 2;
 const BOTH: u8 = 3;
 const RAW: u8 = 4;
@@ -396,7 +396,7 @@ pub unsafe fn values<K: Kind, V: Lanes<K>>(
 ) {
     let zero = splat::<K, V>(0);
     lanes.lanes().xor(flip).store(to);
-    if K::KEYED && lanes.meets(zero) {
+    if K::KEYS && lanes.meets(zero) {
         let places = Unpacked::new(places);
         for lane in 0..V::LANES {
             let from = element(lane, places.get::<K>(lane));
@@ -453,10 +453,10 @@ impl ShortRows {
         let loser = self.element.loser(self.largest) as i64;
         let job = Job { data, stride, rows, len, last, flip, infinity, loser, numbers, marks, to, other };
         let bytes = len * K::SIZE;
-        let turned = bytes <= longest_turned::<I>(K::SIZE);
-        if turned && rows >= <I::Register as Lanes<K>>::LANES && (bytes >= turned::PART || stride == bytes as isize) {
+        let turns = bytes <= turn_limit::<I>(K::SIZE);
+        if turns && rows >= <I::Register as Lanes<K>>::LANES && (bytes >= turned::PART || stride == bytes as isize) {
             turned::run::<I, K>(&job)
-        } else if !turned && rows > 0 && bytes <= LONGEST {
+        } else if !turns && rows > 0 && bytes <= LONGEST {
             medium::run::<I, K>(&job)
         } else {
             0

@@ -15,8 +15,8 @@
 //! Where loads would read beyond the rows, the batch is copied first: at most one batch, the last.
 
 use crate::isa::Task;
-use crate::kernels::short_rows::{BOTH, Constants, FLIPPED, Job, NUMBERS, Set, WIDEST, store_places, values};
-use crate::vector::{Kind, Lanes, Mask, Seen, splat, zip};
+use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, NUMBERS, Set, WIDEST, store_places, values};
+use crate::vector::{Kind, Lanes, Mask, Nans, splat, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -29,8 +29,8 @@ const LANES: usize = WIDEST;
 
 /// A loop that is written out, because what it indexes has to be in registers: the compiler left 16 of them in memory. The
 /// condition is evaluated before code is generated: otherwise these loops were three quarters of all kernels.
-macro_rules! unrolled {
-    ($count:expr, $at:ident => $body:expr) => { unrolled!(@ $count, $at, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) };
+macro_rules! unroll {
+    ($count:expr, $at:ident => $body:expr) => { unroll!(@ $count, $at, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) };
     (@ $count:expr, $at:ident, $body:expr, $($number:literal)*) => {$(
         if const { $number < $count } {
             let $at: usize = $number;
@@ -58,18 +58,18 @@ unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE
     if const { Q * K::SIZE > PART } {
         0
     } else if const { K::FLOAT } && job.numbers {
-        I::run(Turned::<K, I::Register, Q, ONE, NUMBERS>(job, PhantomData))
-    } else if const { !K::KEYED } && !job.other.is_null() {
-        I::run(Turned::<K, I::Register, Q, ONE, BOTH>(job, PhantomData))
+        I::run(PerLane::<K, I::Register, Q, ONE, NUMBERS>(job, PhantomData))
+    } else if const { !K::KEYS } && !job.other.is_null() {
+        I::run(PerLane::<K, I::Register, Q, ONE, BOTH>(job, PhantomData))
     } else {
-        I::run(Turned::<K, I::Register, Q, ONE, FLIPPED>(job, PhantomData))
+        I::run(PerLane::<K, I::Register, Q, ONE, FLIP>(job, PhantomData))
     }
 }
 
 /// Reads rows in parts of `Q` columns, a power of two: `ONE` part, or parts that fill 16 bytes each.
-struct Turned<'a, K, V, const Q: usize, const ONE: bool, const MODE: u8>(&'a Job, PhantomData<(K, V)>);
+struct PerLane<'a, K, V, const Q: usize, const ONE: bool, const MODE: u8>(&'a Job, PhantomData<(K, V)>);
 
-impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Task for Turned<'_, K, V, Q, ONE, MODE> {
+impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Task for PerLane<'_, K, V, Q, ONE, MODE> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -79,13 +79,13 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Task
     }
 }
 
-impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turned<'_, K, V, Q, ONE, MODE> {
+impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerLane<'_, K, V, Q, ONE, MODE> {
     /// Rows in 16 bytes.
     const EACH: usize = PART / K::SIZE / Q;
 
     /// The shuffle that spreads each of the `EACH` rows of a part over `Q` lanes: its elements, then the last of them again. Rows
     /// are mirrored where the last of equal elements wins, so that it comes first.
-    fn spreading(len: usize, last: bool) -> [u8; PART] {
+    fn table(len: usize, last: bool) -> [u8; PART] {
         let len = len.min(Q);
         std::array::from_fn(|at| {
             let (row, column, byte) = (at / (Q * K::SIZE), (at / K::SIZE % Q).min(len - 1), at % K::SIZE);
@@ -99,7 +99,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
     unsafe fn batches<const SPREAD: bool>(&self) -> usize {
         let job = self.0;
         let constants = job.constants::<K, V>();
-        let spreading = Self::spreading(job.len, job.last);
+        let table = Self::table(job.len, job.last);
         // The places of the columns, in the order of comparison.
         let mut numbers = [const { MaybeUninit::<V>::uninit() }; LONGEST];
         for step in 0..job.len.max(Q) {
@@ -114,11 +114,11 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
         while start < job.rows {
             let first = start.min(job.rows - V::LANES);
             let done = if (job.rows - V::LANES - first) * width >= beyond {
-                self.batch::<SPREAD>(job.row(first), first, constants, &spreading, numbers)
+                self.batch::<SPREAD>(job.row(first), first, constants, &table, numbers)
             } else {
                 let mut copy = [0u8; (LANES + 1) * PART];
                 job.row(first).copy_to_nonoverlapping(copy.as_mut_ptr(), V::LANES * width);
-                self.batch::<SPREAD>(copy.as_ptr(), first, constants, &spreading, numbers)
+                self.batch::<SPREAD>(copy.as_ptr(), first, constants, &table, numbers)
             };
             if !done {
                 return first;
@@ -135,38 +135,38 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
         from: *const u8,
         first: usize,
         constants: Constants<V>,
-        spreading: &[u8; PART],
+        table: &[u8; PART],
         numbers: *const V,
     ) -> bool {
         let job = self.0;
-        let mut seen = V::unseen();
+        let mut nans = V::no_nan();
         // Where a part begins: in the order of comparison, and in memory.
         let start = |part: usize| if ONE { 0 } else { (part * Q).min(job.len - Q) };
         let part = |number: usize| {
             let start = start(number);
             from.add(if job.last && !ONE { job.len - Q - start } else { start } * K::SIZE)
         };
-        let columns = self.columns::<SPREAD>(part(0), constants, spreading, &mut seen);
+        let columns = self.columns::<SPREAD>(part(0), constants, table, &mut nans);
         let (mut best, mut place) = (columns[0], *numbers);
         let turn = splat::<K, V>(Job::turn::<K>());
-        let (mut least, mut unused) = (columns[0].xor(turn), *numbers);
-        unrolled!(Q, step => if step > 0 && (!ONE || step < job.len) {
+        let (mut least, mut dummy) = (columns[0].xor(turn), *numbers);
+        unroll!(Q, step => if step > 0 && (!ONE || step < job.len) {
             columns[step].take(*numbers.add(step), &mut best, &mut place);
             if MODE == BOTH {
-                columns[step].xor(turn).take(*numbers, &mut least, &mut unused);
+                columns[step].xor(turn).take(*numbers, &mut least, &mut dummy);
             }
         });
         for number in 1..if ONE { 1 } else { job.len.div_ceil(Q) } {
-            let columns = self.columns::<SPREAD>(part(number), constants, spreading, &mut seen);
+            let columns = self.columns::<SPREAD>(part(number), constants, table, &mut nans);
             let numbers = numbers.add(start(number));
-            unrolled!(Q, step => {
+            unroll!(Q, step => {
                 columns[step].take(*numbers.add(step), &mut best, &mut place);
                 if MODE == BOTH {
-                    columns[step].xor(turn).take(*numbers, &mut least, &mut unused);
+                    columns[step].xor(turn).take(*numbers, &mut least, &mut dummy);
                 }
             });
         }
-        if MODE != NUMBERS && V::saw_nan(seen, best, constants.infinity) {
+        if MODE != NUMBERS && V::has_nan(nans, best, constants.infinity) {
             return false;
         }
         self.write(first, best, place, constants);
@@ -182,26 +182,26 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
         &self,
         from: *const u8,
         constants: Constants<V>,
-        spreading: &[u8; PART],
-        seen: &mut Seen<K, V>,
+        table: &[u8; PART],
+        nans: &mut Nans<K, V>,
     ) -> [V; Q] {
         let step = Self::EACH as isize * self.0.stride;
         let mut columns = [constants.flip; Q];
-        unrolled!(Q, at => {
+        unroll!(Q, at => {
             let bytes = V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
-            let bytes = if SPREAD { bytes.shuffle(spreading) } else { bytes };
+            let bytes = if SPREAD { bytes.shuffle(table) } else { bytes };
             columns[at] = constants.elements::<K, MODE>(bytes);
             if at % 2 == 1 {
                 if MODE != NUMBERS {
-                    V::see(seen, columns[at - 1], columns[at]);
+                    V::see(nans, columns[at - 1], columns[at]);
                 }
                 columns[at - 1] = constants.lanes::<K, MODE>(columns[at - 1]);
                 columns[at] = constants.lanes::<K, MODE>(columns[at]);
             }
         });
-        unrolled!(@ (PART / K::SIZE).trailing_zeros() as usize, _round, {
+        unroll!(@ (PART / K::SIZE).trailing_zeros() as usize, _round, {
             let before = columns;
-            unrolled!(Q / 2, at => (columns[2 * at], columns[2 * at + 1]) = zip::<K, V>(before[at], before[at + Q / 2]));
+            unroll!(Q / 2, at => (columns[2 * at], columns[2 * at + 1]) = zip::<K, V>(before[at], before[at + Q / 2]));
         }, 0 1 2 3);
         columns
     }
@@ -212,8 +212,8 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
         let job = self.0;
         if !job.to.index.is_null() {
             let least = best.equal(least);
-            let marked = if job.marks { least.blend(splat::<K, V>(-1), place) } else { place };
-            store_places::<K, V, true>(marked, job.to.index.add(first));
+            let places = if job.marks { least.blend(splat::<K, V>(-1), place) } else { place };
+            store_places::<K, V, true>(places, job.to.index.add(first));
         }
         if !job.to.values.is_null() {
             let element = |lane: usize, place: usize| job.row(first + lane).wrapping_add(place * K::SIZE);
