@@ -21,9 +21,9 @@ _PICTURE = re.compile(r"(?<=```mermaid\n).*?(?=```)", re.DOTALL)
 def layers() -> list[list[str]]:
     """Return the packages of each layer, the highest first."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    (listed,) = re.findall(r"^layers = \[\n(.*?)^\]", text, re.DOTALL | re.MULTILINE)
+    (text_of_layers,) = re.findall(r"^layers = \[\n(.*?)^\]", text, re.DOTALL | re.MULTILINE)
     # The native module is below all of Python.
-    return [*(line.split(" | ") for line in re.findall(r'"(.*?)"', listed)), ["_native"]]
+    return [*(line.split(" | ") for line in re.findall(r'"(.*?)"', text_of_layers)), ["_native"]]
 
 
 def package(path: Path) -> str:
@@ -33,14 +33,14 @@ def package(path: Path) -> str:
 
 def imports() -> set[tuple[str, str]]:
     """Return who imports whom, among the packages and modules of the first level."""
-    found = set()
+    pairs = set()
     for path in sorted(_SOURCES.rglob("*.py")):
-        found.update((package(path), name) for name in _imported(ast.parse(path.read_text(encoding="utf-8"))))
-    known = {name for layer in layers() for name in layer}
-    return {(one, other) for one, other in found if one != other and {one, other} <= known}
+        pairs.update((package(path), name) for name in _names_in(ast.parse(path.read_text(encoding="utf-8"))))
+    names = {name for layer in layers() for name in layer}
+    return {(one, other) for one, other in pairs if one != other and {one, other} <= names}
 
 
-def _imported(tree: ast.AST) -> Iterator[str]:
+def _names_in(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "extremum":
             yield from (alias.name for alias in node.names)

@@ -38,7 +38,7 @@ _FACTS = """() => ({
 def browse(browser: Browser, site: Path, address: str, pictures: Path) -> list[str]:
     """Return a line for each fault."""
     pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
-    found = []
+    problems = []
     links: dict[str, list[str]] = {}
     anchors: dict[str, set[str]] = {}
     for screen, size in SCREENS.items():
@@ -66,11 +66,11 @@ def browse(browser: Browser, site: Path, address: str, pictures: Path) -> list[s
                         full_page=True,
                         clip={"x": 0, "y": 0, "width": size["width"], "height": height},
                     )
-                found += [f"{page} ({screen}): {each}" for each in wrong]
+                problems += [f"{page} ({screen}): {each}" for each in wrong]
                 wrong.clear()
             tab.close()
-    found += _lost(address, links, anchors, site)
-    return [*found, *_too_wide(browser, address), *_searched(browser, address)]
+    problems += _dead_links(address, links, anchors, site)
+    return [*problems, *_too_wide(browser, address), *_search_problems(browser, address)]
 
 
 def _listen(tab: Page, wrong: list[str]) -> None:
@@ -80,7 +80,7 @@ def _listen(tab: Page, wrong: list[str]) -> None:
     tab.on("response", lambda answer: wrong.append(f"{answer.url}: {answer.status}") if answer.status >= 400 else None)
 
 
-def _lost(address: str, links: dict[str, list[str]], anchors: dict[str, set[str]], site: Path) -> Iterator[str]:
+def _dead_links(address: str, links: dict[str, list[str]], anchors: dict[str, set[str]], site: Path) -> Iterator[str]:
     for page, addresses in links.items():
         for each in sorted(set(addresses)):
             target, anchor = map(unquote, urldefrag(each))
@@ -105,7 +105,7 @@ def _too_wide(browser: Browser, address: str) -> Iterator[str]:
     tab.close()
 
 
-def _searched(browser: Browser, address: str) -> Iterator[str]:
+def _search_problems(browser: Browser, address: str) -> Iterator[str]:
     tab = browser.new_page()
     tab.goto(f"{address}/search.html?q=argmax")
     tab.wait_for_selector("#search-results li a", timeout=20_000)
@@ -127,11 +127,11 @@ def main(site: Path, pictures: Path, executable: str | None) -> int:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=executable)
-            found = browse(browser, site, f"http://127.0.0.1:{server.server_port}", pictures)
+            problems = browse(browser, site, f"http://127.0.0.1:{server.server_port}", pictures)
             browser.close()
         server.shutdown()
-    print("\n".join(found) or f"every page is as it should be; pictures are in {pictures}")
-    return 1 if found else 0
+    print("\n".join(problems) or f"every page is as it should be; pictures are in {pictures}")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

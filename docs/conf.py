@@ -59,18 +59,18 @@ html_theme_options = {"top_of_page_buttons": []}
 pygments_style = "tango"
 pygments_dark_style = "github-dark"
 
-_BESIDE = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md", "security": "SECURITY.md"}
-_PAGES = {f"../{file}": f"{page}.md" for page, file in _BESIDE.items()}
+_ROOT_FILES = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md", "security": "SECURITY.md"}
+_PAGES = {f"../{file}": f"{page}.md" for page, file in _ROOT_FILES.items()}
 
 
 def _as_page(app: Sphinx, page: str, source: list[str]) -> None:
     """Turn a file of the repository into a page of the site."""
     text = source[0]
-    if page in _BESIDE:
+    if page in _ROOT_FILES:
         # Their links start at the root of the repository.
-        text = (ROOT / _BESIDE[page]).read_text(encoding="utf-8")
+        text = (ROOT / _ROOT_FILES[page]).read_text(encoding="utf-8")
         text = re.sub(r"\]\(docs/", "](", text)
-        text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING|SECURITY)\.md", lambda found: f"]({found[1].lower()}.md", text)
+        text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING|SECURITY)\.md", lambda link: f"]({link[1].lower()}.md", text)
     if page == "conformance":
         text = card.markdown(json.loads((ROOT / "docs" / "conformance.json").read_bytes()), "charts/conformance.png")
     for link, target in _PAGES.items():
@@ -93,7 +93,7 @@ def _constants(package: str) -> str:
     return "\n```{eval-rst}\n" + "\n".join(parts) + "```\n" if parts else ""
 
 
-def _beside(name: str) -> Any:
+def _load(name: str) -> Any:
     """Return a program of this folder as a module."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
@@ -103,12 +103,12 @@ def _beside(name: str) -> Any:
     return module
 
 
-sources = _beside("sources")
+sources = _load("sources")
 
 
 def _packages() -> str:
     """Return the picture of architecture.md as a table: drawing it would need a program in the reader's browser."""
-    return str(_beside("architecture").table())
+    return str(_load("architecture").table())
 
 
 def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
@@ -132,17 +132,17 @@ def _without_modules(app: Sphinx, what: str, name: str, thing: object, options: 
         lines.clear()
 
 
-def _skipped(app: Sphinx, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:
+def _keep_enumerators(app: Sphinx, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:
     """Show enumerators; the docstring of the class describes other attributes."""
     return False if isinstance(thing, enum.Enum) else None
 
 
-def _followed(app: Sphinx, package: str, name: str) -> str | None:
+def _module_of(app: Sphinx, package: str, name: str) -> str | None:
     place = sources.place(package, name) if (package, name) in sources.names() else None
     return None if place is None else place[0]
 
 
-def _found(app: Sphinx, module: str) -> tuple[str, dict[str, Any]] | None:
+def _source_of(app: Sphinx, module: str) -> tuple[str, dict[str, Any]] | None:
     """Return the source of a module with the places of the public names that have no ``def`` of their own."""
     if not (places := sources.places(module)):
         return None
@@ -152,11 +152,11 @@ def _found(app: Sphinx, module: str) -> tuple[str, dict[str, Any]] | None:
 
 def _check_names(app: Sphinx, error: Exception | None) -> None:
     """Warn of a public name without a page or a link to its source; a warning ends the build."""
-    shown = {name for name, *_ in app.env.get_domain("py").get_objects()}
+    objects = {name for name, *_ in app.env.get_domain("py").get_objects()}
     used = app.env._viewcode_modules  # type: ignore[attr-defined]
     for package, name in sources.names():
         place = sources.place(package, name)
-        if f"{package}.{name}" not in shown:
+        if f"{package}.{name}" not in objects:
             logging.getLogger(__name__).warning("%s.%s is on no page", package, name)
         elif place is not None and name not in used[place[0]][2]:
             logging.getLogger(__name__).warning("%s.%s has no link to its source", package, name)
@@ -170,14 +170,25 @@ def _without_source(app: Sphinx) -> Iterable[tuple[str, dict[str, Any], str]]:
     return ()
 
 
+def _correct_links(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Link each name in a source to its own page: viewcode assumes one package for all names of a module."""
+    if page.startswith("_modules/"):
+        context["body"] = re.sub(
+            r"(/api/(\w+)\.html#)extremum\.\w+\.",
+            lambda link: f"{link[1]}extremum.{link[2]}." if f"extremum.{link[2]}" in sources.PACKAGES else link[0],
+            context["body"],
+        )
+
+
 def setup(app: Sphinx) -> None:
     """Connect the functions above to Sphinx."""
     app.connect("source-read", _as_page)
     app.connect("autodoc-process-docstring", _without_modules)
-    app.connect("autodoc-skip-member", _skipped)
-    app.connect("viewcode-follow-imported", _followed)
-    app.connect("viewcode-find-source", _found)
+    app.connect("autodoc-skip-member", _keep_enumerators)
+    app.connect("viewcode-follow-imported", _module_of)
+    app.connect("viewcode-find-source", _source_of)
     app.connect("build-finished", _check_names)
+    app.connect("html-page-context", _correct_links)
     app.connect("html-collect-pages", _without_source, priority=100)  # before viewcode's own
     # There is no lexer for ONNX's text form.
     app.add_lexer("onnx", TextLexer)

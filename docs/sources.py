@@ -61,17 +61,17 @@ def place(package: str, name: str) -> tuple[str, Lines] | None:
     module = function.__module__
     nodes = list(_definitions(module))
     if code := getattr(function, "__code__", None):
-        found = [node for node in nodes if _first(node) <= code.co_firstlineno <= node.end_lineno]
+        matches = [node for node in nodes if _first(node) <= code.co_firstlineno <= node.end_lineno]
     else:
-        found = [node for node in nodes if node.name == value.__name__]
+        matches = [node for node in nodes if node.name == value.__name__]
     kind = "class" if isinstance(value, type) else "def"
-    return module, (kind, _first(found[-1]), found[-1].end_lineno)
+    return module, (kind, _first(matches[-1]), matches[-1].end_lineno)
 
 
 def places(module: str) -> dict[str, Lines]:
     """Return the public names that a module defines, with their lines."""
-    found = [(name, place(package, name)) for package, name in names()]
-    return {name: at[1] for name, at in found if at is not None and at[0] == module}
+    all_places = [(name, place(package, name)) for package, name in names()]
+    return {name: at[1] for name, at in all_places if at is not None and at[0] == module}
 
 
 def docstring(package: str, name: str) -> str:
@@ -92,13 +92,13 @@ def _first(node: Any) -> int:
 def _definitions(module: str) -> list[Any]:
     """Return functions and classes of a module, and methods after their class."""
     kinds = (ast.FunctionDef, ast.ClassDef)
-    found: list[Any] = []
+    definitions: list[Any] = []
     body = _tree(module).body
     for node in body + [each for branch in body if isinstance(branch, ast.If) for each in branch.body]:
         if isinstance(node, kinds):
-            found.append(node)
-            found += [each for each in node.body if isinstance(node, ast.ClassDef) and isinstance(each, kinds)]
-    return found
+            definitions.append(node)
+            definitions += [each for each in node.body if isinstance(node, ast.ClassDef) and isinstance(each, kinds)]
+    return definitions
 
 
 def _assignment(name: str, value: object) -> tuple[str, Any]:
