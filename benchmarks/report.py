@@ -203,7 +203,7 @@ def _chart(run: Record, kind: str) -> bytes:
         title = "Speed over the fastest peer of each case: worst, geometric mean, best"
         figure.suptitle(title, x=0.01, horizontalalignment="left", weight="bold")
         words = ", ".join((*(run["machine"][key] for key in ("processor", "instruction set")), _threads(run)))
-        axes.set_xlabel(textwrap.fill(f"{words}, {run['started'][:10]}; beside {_libraries(run)}", 110), fontsize=7)
+        axes.set_xlabel(textwrap.fill(f"{words}, {run['started'][:10]}; against {_libraries(run)}", 110), fontsize=7)
         figure.legend(loc="outside lower left", ncols=3, handletextpad=0.2, columnspacing=1.2)
         stream = BytesIO()
         figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)

@@ -80,7 +80,7 @@ ArgumentTypeError: maximum: out is list, not an array
 >>> extremum.maximum(np.zeros(2, np.int8), 128)
 ArgumentError: the number 128 does not fit int8
   at    maximum
-  given 128 beside arrays of int8
+  given 128 with arrays of int8
   help  convert the arrays to a wider type, or pass a number within its range
 
 >>> extremum.argmax(np.zeros(2), 1.0)

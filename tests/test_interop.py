@@ -243,7 +243,7 @@ def test_instants_stay_in_their_zone(instants):
 
 def test_instants_beside_times_without_a_zone_are_refused(instants):
     x = instants
-    text = f"times in the zone {BERLIN} beside times without a zone"
+    text = f"times in the zone {BERLIN} and times without a zone"
     for function in (ex.maximum, ex.minimum):
         assert refusal(ArgumentError, function, x, np.array(SPANS, "M8[us]")) == text
     for call in (ex.max, ex.maximum):

@@ -187,7 +187,7 @@ def test_a_refusal_at_run_time_is_onnxruntimes_error_with_our_text(proto, inputs
         ("ArgReduce <keepdims = 2> (x)", "ArgReduce: attribute 'keepdims' takes 0 or 1, not 2; help: use 0 or 1"),
         (
             "OneHot <axis = 1, axes = [1]> (x)",
-            "OneHot: attribute 'axes' cannot stand beside 'axis' or 'to_last'; help: list all axes, or give one axis",
+            "OneHot: attribute 'axes' excludes 'axis' and 'to_last'; help: list all axes, or give one axis",
         ),
         ('Extremum <order = "up"> (x)', "Extremum: attribute 'order' is 'up'; help: use 'max', the default, or 'min'"),
     ],

@@ -107,15 +107,15 @@ OTHERS = {
     ),
     "stamps beside floats": (
         {"t": np.array(["2020-01-01"], "M8[ns]"), "b": np.array([0.5])},
-        "columns 't' and 'b' do not compare: datetime64[ns] beside float64",
+        "columns 't' and 'b' do not compare: datetime64[ns] and float64",
     ),
     "durations beside integers": (
         {"t": np.array([5], "m8[ms]"), "n": np.array([5])},
-        "columns 't' and 'n' do not compare: timedelta64[ms] beside int64",
+        "columns 't' and 'n' do not compare: timedelta64[ms] and int64",
     ),
     "stamps beside durations": (
         {"t": np.array(["2020-01-01"], "M8[ms]"), "d": np.array([5], "m8[ms]")},
-        "columns 't' and 'd' do not compare: datetime64[ms] beside timedelta64[ms]",
+        "columns 't' and 'd' do not compare: datetime64[ms] and timedelta64[ms]",
     ),
     "units that overflow": (
         {"s": np.array(["2500-01-01"], "M8[ms]"), "n": np.array(["2000-01-01"], "M8[ns]")},

@@ -64,7 +64,7 @@ def test_reduced_axes_go_or_have_length_one(axis):
 
 def test_a_default_beside_an_unsigned_index_is_refused():
     text = refusal(ArgumentError, ex.max, [1.0], default=0.0, return_index=True, index_dtype="uint32")
-    assert text == "max: the index beside a default value is -1, which does not fit uint32"
+    assert text == "max: the index of a default value is -1, which does not fit uint32"
     for x in ([1.0], np.ones(1)):
         text = refusal(ArgumentError, ex.argmax, x, default=-1, dtype="uint64")
         assert text == "argmax: default=-1 does not fit uint64"

@@ -106,7 +106,7 @@ def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]
     if not fits:
         reason = f"the number {number} does not fit {dtype}"
         remedy = "convert the arrays to a wider type, or pass a number within its range"
-        raise ArgumentError(reason, given=f"{number} beside arrays of {dtype}", remedy=remedy)
+        raise ArgumentError(reason, given=f"{number} with arrays of {dtype}", remedy=remedy)
     return np.asarray(number, dtype)
 
 

@@ -110,7 +110,7 @@ def _require_same_times(operands: list[Operand], dtype: np.dtype[Any], out: Any)
     zones = dict.fromkeys(each.zone for each in operands)
     if len(zones) > 1:
         names = " and in the zone ".join(str(zone) for zone in zones if zone)
-        reason = f"times in the zone {names}{' beside times without a zone' if None in zones else ''}"
+        reason = f"times in the zone {names}{' and times without a zone' if None in zones else ''}"
         raise ArgumentError(reason, remedy="convert them to one time zone first")
     for each in operands:
         each.require_no_zone(out)

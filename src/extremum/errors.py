@@ -225,17 +225,17 @@ def needed(library: str) -> str:
 
 
 @contextmanager
-def required_by(what: str, *, beside: str | None = None) -> Iterator[None]:
-    """Make the error of an import name the extra to install; the extra of the library `beside` installs both."""
+def required_by(what: str, *, extra_of: str | None = None) -> Iterator[None]:
+    """Make the error of an import name the extra to install; the extra of the library `extra_of` installs both."""
     try:
         yield
     except ModuleNotFoundError as error:
-        raise lacking(what, error, beside=beside) from None
+        raise lacking(what, error, extra_of=extra_of) from None
 
 
-def lacking(what: str, error: ModuleNotFoundError, *, beside: str | None = None) -> ImportError:
+def lacking(what: str, error: ModuleNotFoundError, *, extra_of: str | None = None) -> ImportError:
     """Return the error about a missing library."""
     library = (error.name or "").partition(".")[0]
     if library in ("", "extremum"):
         return error  # a mistake in this package, or a broken installation
-    return DependencyError(f"{what} needs {library}", remedy=needed(beside or library))
+    return DependencyError(f"{what} needs {library}", remedy=needed(extra_of or library))

@@ -304,7 +304,7 @@ def _table_operand(table: Table) -> Operand:
     kinds = [(x.array.dtype.kind if x.array.dtype.kind in "mM" else "", x.zone) for x in columns]
     if other := next((at for at, kind in enumerate(kinds) if kind != kinds[0]), 0):
         pair = f"columns {table.names[0]!r} and {table.names[other]!r}"
-        raise ElementTypeError(f"{pair} do not compare: {types[0]} beside {types[other]}", given=given, remedy=remedy)
+        raise ElementTypeError(f"{pair} do not compare: {types[0]} and {types[other]}", given=given, remedy=remedy)
     dtype = np.result_type(*(x.array.dtype for x in columns)).newbyteorder("=") if columns else np.dtype(np.float64)
     array = np.empty(table.shape, dtype, order="F")
     valid = np.ones(table.shape, np.bool_, order="F")

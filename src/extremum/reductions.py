@@ -75,8 +75,8 @@ class Reduction:
         if may_be_empty:
             index = index if index is not None and index.kind == "i" else _INT64
         # NaT is stored as the smallest integer: a search for the smallest finds it. For the largest, search for both.
-        beside = times and not omit and True in self.largest
-        ends = tuple(dict.fromkeys((False, *self.largest))) if beside else self.largest
+        both_ends = times and not omit and True in self.largest
+        ends = tuple(dict.fromkeys((False, *self.largest))) if both_ends else self.largest
         # The keywords are written out: a dict of keywords would add a third to the time of a small call.
         empty, parts = _native.reduce(
             ticks(array),
@@ -88,7 +88,7 @@ class Reduction:
             omit=omit,
             times=times,
             where=where,
-            values=values or beside,
+            values=values or both_ends,
             index=index,
         )
         results: list[ValuesIndices[Any, Any]] = []
@@ -96,7 +96,7 @@ class Reduction:
             best, places = (None if each is None else np.asarray(each) for each in part)
             best = best.view(array.dtype.newbyteorder("=")) if times and best is not None else best
             results.append(ValuesIndices(best, places))
-        if beside:
+        if both_ends:
             low, high = results[0], results[-1]
             missing = np.isnat(low.values)
             indices = None if high.indices is None else np.where(missing, low.indices, high.indices)
@@ -159,7 +159,7 @@ class Reduction:
             raise ArgumentError(reason, remedy="pass one, or a smallest and a largest")
         if values:
             if index is not None and index.kind == "u":
-                reason = f"{self.function}: the index beside a default value is -1, which does not fit {index}"
+                reason = f"{self.function}: the index of a default value is -1, which does not fit {index}"
                 raise ArgumentError(reason, remedy="use a signed type of index, or no default")
             return tuple(_default_value(self.function, each, dtype.newbyteorder("=")) for each in defaults)
         if isinstance(default, bool | np.bool_) or not isinstance(default, int | np.integer):

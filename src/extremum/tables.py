@@ -110,4 +110,4 @@ def _require_alike(function: str, first: Table, tables: list[Table], arrays: lis
     if elementwise.broadcast_shape(function, shapes) != first.shape or {each.shape for each in tables} != {first.shape}:
         own = f"a table of shape {first.shape}, whose columns have types of their own"
         given, remedy = f"shapes {' '.join(map(str, shapes))}", "pass operands that broadcast to the shape of the table"
-        raise ArgumentError(f"{function}: {own}, beside other shapes", given=given, remedy=remedy)
+        raise ArgumentError(f"{function}: {own}, with other shapes", given=given, remedy=remedy)

@@ -157,7 +157,7 @@ impl Node {
         let (axes, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
         let to_last = attributes.flag(c"to_last", false)?;
         if axes.is_some() && (axis.is_some() || to_last) {
-            let reason = "attribute 'axes' cannot stand beside 'axis' or 'to_last'";
+            let reason = "attribute 'axes' excludes 'axis' and 'to_last'";
             return refuse(reason, "list all axes, or give one axis");
         }
         Ok(Self {
@@ -199,7 +199,7 @@ impl Node {
             (None, Some(Input { list: Some(axes), .. })) => axes,
             (None, Some(_)) => return Ok(None),
             (Some(_), Some(_)) => {
-                return refuse("attribute 'axes' cannot stand beside an input of axes", "give one of them");
+                return refuse("attribute 'axes' excludes an input of axes", "give one of them");
             }
         };
         match axes.is_empty() && !self.noop {
@@ -214,7 +214,7 @@ impl Node {
             (Some(k), None) if k >= 0 => Ok(Some(k)),
             (None, Some(&Input { list: Some(&[k]), .. })) if k >= 0 => Ok(Some(k)),
             (None, Some(Input { list: None, .. })) => Ok(None),
-            (Some(_), Some(_)) => refuse("attribute 'k' cannot stand beside an input of it", "give one of them"),
+            (Some(_), Some(_)) => refuse("attribute 'k' excludes an input of k", "give one of them"),
             (None, None) => refuse("there is no k", "give it as an attribute or as an input"),
             _ => refuse("k is not one number from 0 on", "give one number"),
         }

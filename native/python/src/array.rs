@@ -84,7 +84,7 @@ impl<'py> Array<'py> {
 
     /// One element as an array without dimensions, valid as long as the element is there. It has no NumPy object of its own
     /// and shares that of this array.
-    pub fn beside(&self, data: *mut u8, elements: Elements) -> Self {
+    pub fn scalar(&self, data: *mut u8, elements: Elements) -> Self {
         let (shape, strides) = (SmallVec::new(), SmallVec::new());
         Self { object: self.object.clone(), data, elements, flags: 0, shape, strides }
     }

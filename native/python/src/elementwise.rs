@@ -146,7 +146,7 @@ fn run<'py>(
         // The numbers become arrays without dimensions, at their positions among the operands: the position decides which of
         // several NaNs is the result.
         for ((at, _), bits) in numbers.iter().zip(bits) {
-            let array = arrays[0].beside((&raw mut *bits).cast(), *elements);
+            let array = arrays[0].scalar((&raw mut *bits).cast(), *elements);
             arrays.insert(*at, array);
         }
     }

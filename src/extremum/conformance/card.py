@@ -264,7 +264,7 @@ _SECTIONS = ("Where a document decides", "Where documents leave it open", "What 
 
 def caption(run: Mapping[str, Any]) -> str:
     """Return when and where a run was recorded."""
-    return f"Asked on {run['date']}, {run['machine']}; suite {run['suite']}, seed {run['seed']}"
+    return f"Run on {run['date']}, {run['machine']}; suite {run['suite']}, seed {run['seed']}"
 
 
 def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences: bool = True) -> str:

@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from extremum.runtimes.runtime import Array
-from extremum.runtimes.runtime import Question as Asked
+from extremum.runtimes.runtime import Question as AnyQuestion
 from extremum.spec import AttributeRange, Family, OperatorVersion
 
 _KINDS = ("arg", "arg", "hardmax", "elementwise", "elementwise", "reduction", "reduction", "top")
@@ -50,7 +50,7 @@ class Placement(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Asked):
+class Question(AnyQuestion):
     """One node with its inputs, before it has a model and an expected answer.
 
     The attributes are those of the node, or inputs where its version takes them as inputs.

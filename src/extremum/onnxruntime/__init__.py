@@ -24,7 +24,7 @@ from extremum.errors import ArgumentError, SpecError, required_by, within
 from extremum.tensors import TensorType, element_of
 
 # The extra installs onnx too.
-with required_by("extremum.onnxruntime", beside="onnxruntime"):
+with required_by("extremum.onnxruntime", extra_of="onnxruntime"):
     import onnx
     import onnx.inliner
 

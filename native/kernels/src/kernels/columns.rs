@@ -10,7 +10,7 @@
 //!
 //! The tile stays in the first-level cache, and is loaded and stored once for several rows. Its row numbers are as wide as the
 //! lanes, so that the compiler vectorises everything. Two to five rows use no tile if only places are wanted: the tile would take
-//! as long as the comparisons. Left out: passes of other heights. A tile that is first filled with the worst lane needs half the
+//! as long as the comparisons. Not done: passes of other heights. A tile that is first filled with the worst lane needs half the
 //! copies of the loop, but takes a fifth longer for 20 rows (Xeon, family 6, model 167).
 
 #![allow(

@@ -42,9 +42,9 @@ pub struct Down {
     pub blocks: usize,
     /// Bytes from one row to the next.
     pub row: isize,
-    /// Rows of a block, a number that [serve] accepts.
+    /// Rows of a block, a number that [supports] accepts.
     pub rows: usize,
-    /// Columns of a block, which are adjacent in memory; a number that [serve] accepts.
+    /// Columns of a block, which are adjacent in memory; a number that [supports] accepts.
     pub columns: usize,
     /// The element type.
     pub element: ElementType,
@@ -73,7 +73,7 @@ fn several(rows: usize, bytes: usize, follow: bool) -> bool {
 }
 
 /// Whether this kernel reads blocks of this shape; rows may `follow` one another. A lane has to hold the number of a row.
-pub fn serve(element: ElementType, rows: usize, columns: usize, follow: bool) -> bool {
+pub fn supports(element: ElementType, rows: usize, columns: usize, follow: bool) -> bool {
     let size = element.size();
     let bytes = columns * size;
     let fits = size > 2 || rows <= 1 << (8 * size);
@@ -89,7 +89,7 @@ impl Down {
     /// Returns the number of blocks done. If blocks remain, the next one contains NaN.
     ///
     /// # Safety
-    /// [`serve`] accepts the blocks; the memory holds all of them, and has room for their results.
+    /// [`supports`] accepts the blocks; the memory holds all of them, and has room for their results.
     pub unsafe fn run(&self) -> usize {
         with_set!(I => with_kind!(self.element, self.largest, K, flip, infinity => self.by_width::<I, K>(flip, infinity)), 0)
     }

@@ -9,7 +9,7 @@
 //! swap the bytes in the copy
 //! ```
 //!
-//! Left out: prefetching. Whether it helps depends on the processor.
+//! Not done: prefetching. Whether it helps depends on the processor.
 
 use crate::isa::{InstructionSet, Task, dispatch_narrow, dispatch_wide};
 use crate::kernels::transpose::Transpose;

@@ -7,7 +7,7 @@
     reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
 )]
 
-use crate::kernels::down::{Down, serve};
+use crate::kernels::down::{self, Down};
 use crate::kernels::lanes::{Lines, Outputs};
 use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::read_columns;
@@ -24,7 +24,7 @@ const COLUMNS: usize = 512;
 const BLOCK: isize = 1 << 16;
 
 /// Whether to read an input in this way. No element of it is skipped.
-pub fn serves(input: &Input, layout: &ReductionLayout) -> bool {
+pub fn supports(input: &Input, layout: &ReductionLayout) -> bool {
     let ([columns, _, ..], [rows]) = (&layout.kept[..], &layout.reduced[..]) else { return false };
     let size = input.element.size();
     columns.strides.input == size as isize
@@ -32,7 +32,7 @@ pub fn serves(input: &Input, layout: &ReductionLayout) -> bool {
         && rows.strides.input.saturating_mul(rows.len as isize) <= BLOCK
         && !input.swapped
         && !input.numbers
-        && serve(
+        && down::supports(
             input.element,
             rows.len,
             columns.len,
@@ -40,7 +40,7 @@ pub fn serves(input: &Input, layout: &ReductionLayout) -> bool {
         )
 }
 
-/// Reduces inputs that differ only in the end of the order. [`serves`] accepts the layout.
+/// Reduces inputs that differ only in the end of the order. [`supports`] accepts the layout.
 #[inline(never)]
 pub unsafe fn reduce<const ENDS: usize>(
     inputs: [Input; ENDS],

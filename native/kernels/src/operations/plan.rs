@@ -19,7 +19,7 @@ use crate::isa::InstructionSet;
 use crate::kernels::columns::TILE;
 use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
-use crate::kernels::short_rows::{Answer, serve};
+use crate::kernels::short_rows::{Answer, supports};
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omission};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -131,7 +131,7 @@ impl<'a> Plan<'a> {
         let outer_reduced = layout.reduced.get(1..).unwrap_or(&[]);
         let short = reduced.len < SHORT.max(fit(2 * SHORT, size)) && kept.len > 1;
         let follow = kept.strides.input == (reduced.len * size) as isize;
-        let short_rows = |follow| serve(element, kept.len, reduced.len, follow, answer);
+        let short_rows = |follow| supports(element, kept.len, reduced.len, follow, answer);
         // Up to this length, a copy that replaces masked elements is faster than reading both elements and mask.
         let by_copy = reduced.len < 4 * SHORT || !of_mask;
         let (form, packed) = match interleaved {

@@ -58,7 +58,7 @@ pub unsafe fn reduce_on<const ENDS: usize, S: Sink + Sync>(
 ) {
     let (input, omission) = ends[0];
     let (origin, inputs) = (layout.origin, ends.map(|end| end.0));
-    if omission.is_none() && down::serves(&input, layout) {
+    if omission.is_none() && down::supports(&input, layout) {
         return down::reduce(inputs, layout, sinks, num_threads);
     }
     let places = sinks.iter().any(|sink| sink.wants().index);

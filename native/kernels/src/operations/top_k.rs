@@ -113,9 +113,9 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
         }
     }
     let size = element.size();
-    let beside = |axis: &ReductionAxis| axis.strides.input == size as isize;
+    let adjacent = |axis: &ReductionAxis| axis.strides.input == size as isize;
     if let Some(longest) = (0..kept.len()).max_by_key(|&axis| kept[axis].len)
-        && !beside(&kept[0])
+        && !adjacent(&kept[0])
     {
         kept.swap(0, longest);
     }
@@ -125,7 +125,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
     let lanes =
         if rule.is_plain() && line.len() == 1 { with_set!(I => <I as Set>::Register::BYTES / size, 0) } else { 0 };
     let fits = size > 2 && len <= u32::MAX as usize || len <= 1 << (8 * size);
-    let (plain, ready) = (beside(&across) && !swapped, beside(&line[0]) && !swapped);
+    let (plain, ready) = (adjacent(&across) && !swapped, adjacent(&line[0]) && !swapped);
     let finds = lanes > 0 && 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= longest(ready);
     let form = match lanes > 0 && fits && k <= if finds { FEW } else { FEW_OF_LONG } {
         true if plain && across.len >= lanes => Form::SideBySide,
@@ -371,10 +371,10 @@ impl Walk<'_> {
         }
         let results = self.results(at);
         let state = 2 * k * columns.next_multiple_of(self.lanes) * size;
-        let beside = results.across == 1 && number == columns;
+        let adjacent = results.across == 1 && number == columns;
         let best = work.state.reserve(state + k * columns * (size + 8));
         let indices = best.add(state).cast::<i64>();
-        let to = match beside {
+        let to = match adjacent {
             true => results,
             false => Results { values: indices.add(k * columns).cast(), indices, across: 1, along: columns as isize },
         };
@@ -383,7 +383,7 @@ impl Walk<'_> {
         if !I::run(insert) {
             return 0;
         }
-        for (line, nth) in (0..if beside { 0 } else { number }).flat_map(|line| (0..k).map(move |nth| (line, nth))) {
+        for (line, nth) in (0..if adjacent { 0 } else { number }).flat_map(|line| (0..k).map(move |nth| (line, nth))) {
             let at = nth * columns + line;
             results.write(line, nth, bits(to.values.add(at * size), size, false), *to.indices.add(at) as usize, size);
         }

@@ -225,7 +225,7 @@ pub enum Answer {
 }
 
 /// Whether these kernels read rows of `len` elements; the rows may `follow` one another in memory.
-pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, answer: Answer) -> bool {
+pub fn supports(element: ElementType, rows: usize, len: usize, follow: bool, answer: Answer) -> bool {
     let size = element.size();
     let bytes = len * size;
     len >= 2
