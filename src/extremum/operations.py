@@ -149,6 +149,6 @@ Operation = ArgReduce | OneHot | Extremum | Reduce | TopK
 """Any of the core operations."""
 
 
-def results(answer: NDArray[Any] | tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+def results(returned: NDArray[Any] | tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
     """Return what an operation returns as a tuple, even if it is one array."""
-    return answer if isinstance(answer, tuple) else (answer,)
+    return returned if isinstance(returned, tuple) else (returned,)
