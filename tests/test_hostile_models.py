@@ -23,7 +23,7 @@ REFUSED = {
 
 # The other entry points go through one of these.
 COMMANDS = [f"extremum {words}" for words in COMMANDS]
-OWN = ("run_node", "convert", "fix and raise", "InferenceSession", *COMMANDS[:2])
+OWN = ("run_node", "convert", "fix and raise", "InferenceSession", *COMMANDS[:4])
 REFUSING = ("prepare", "check", "convert", "lower", "fix", *COMMANDS)
 
 
