@@ -54,14 +54,14 @@ impl InstructionSet {
         }
     }
 
-    /// Whether this processor has the instruction set.
+    /// Whether this processor has the instruction set, and this build its kernels.
     pub fn is_available(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         match self {
             Self::Baseline => true,
-            Self::Sse42 => sse42::is_available(),
+            Self::Sse42 => EVERY_COPY && sse42::is_available(),
             Self::Avx2 => avx2::is_available(),
-            Self::Avx512 => avx512::is_available(),
+            Self::Avx512 => EVERY_COPY && avx512::is_available(),
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
@@ -99,14 +99,14 @@ impl InstructionSet {
     }
 }
 
-/// With debug assertions tasks are compiled only for the baseline: nothing is vectorised then, and four similar copies took half
-/// of the compile time. Builds for AddressSanitizer compile all copies.
-const BASELINE_ALONE: bool = cfg!(debug_assertions) && option_env!("EXTREMUM_EVERY_COPY").is_none();
+/// With debug assertions nothing is vectorised, and similar copies took half of the compile time: plain loops are compiled only for
+/// the baseline, and kernels that use registers only for AVX2. Builds for AddressSanitizer compile all copies.
+pub const EVERY_COPY: bool = !cfg!(debug_assertions) || option_env!("EXTREMUM_EVERY_COPY").is_some();
 
 /// Runs a task compiled for the instruction set in force.
 #[inline(always)]
 pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
-    if BASELINE_ALONE {
+    if !EVERY_COPY {
         return dispatch_narrow(task);
     }
     match InstructionSet::current() {
@@ -123,7 +123,7 @@ pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
 /// Runs a task compiled for the instruction set in force, which must be [wide](InstructionSet::is_wide).
 #[inline(always)]
 pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
-    if BASELINE_ALONE {
+    if !EVERY_COPY {
         return dispatch_narrow(task);
     }
     match InstructionSet::current() {

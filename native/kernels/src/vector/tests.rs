@@ -59,14 +59,14 @@ fn what_lies_anywhere_is_found_and_nothing_else() {
         all::<std::arch::aarch64::uint8x16_t>();
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
-            use crate::isa::InstructionSet::{Avx2, Avx512, Sse42};
-            if Sse42.is_available() {
+            use crate::isa::{avx2, avx512, sse42};
+            if sse42::is_available() {
                 all::<std::arch::x86_64::__m128i>();
             }
-            if Avx2.is_available() {
+            if avx2::is_available() {
                 all::<std::arch::x86_64::__m256i>();
             }
-            if Avx512.is_available() {
+            if avx512::is_available() {
                 all::<std::arch::x86_64::__m512i>();
             }
         }

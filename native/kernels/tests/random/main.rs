@@ -68,7 +68,7 @@ fn setting(name: &str) -> Option<u64> {
 #[test]
 fn random_calls_agree_with_loops_and_touch_nothing_else() {
     let _settings = settings();
-    let usual = if cfg!(miri) { 150 } else { 1_000 };
+    let usual = if cfg!(miri) { 150 } else { 500 };
     let (seed, first) = (setting("EXTREMUM_SEED").unwrap_or(1), setting("EXTREMUM_FIRST_CASE").unwrap_or(0));
     let time = setting("EXTREMUM_SECONDS").map(Duration::from_secs);
     let cases = setting("EXTREMUM_CASES").unwrap_or(if time.is_some() { u64::MAX } else { usual });

@@ -160,7 +160,7 @@ macro_rules! with_set {
     ($I:ident => $body:expr, $otherwise:expr) => {
         match $crate::isa::InstructionSet::current() {
             #[cfg(all(target_arch = "x86_64", not(miri)))]
-            $crate::isa::InstructionSet::Avx512 => {
+            $crate::isa::InstructionSet::Avx512 if $crate::isa::EVERY_COPY => {
                 type $I = $crate::kernels::short_rows::Avx512;
                 $body
             }
@@ -170,7 +170,7 @@ macro_rules! with_set {
                 $body
             }
             #[cfg(all(target_arch = "x86_64", not(miri)))]
-            $crate::isa::InstructionSet::Sse42 => {
+            $crate::isa::InstructionSet::Sse42 if $crate::isa::EVERY_COPY => {
                 type $I = $crate::kernels::short_rows::Sse42;
                 $body
             }
