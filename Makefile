@@ -29,7 +29,7 @@ SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell fi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help toolchain install demo test test-rust test-all lint lint-python lint-rust bench docs fuzz release-check clean
+.PHONY: help toolchain install demo test test-rust test-all lint lint-types lint-python lint-rust bench docs fuzz release-check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -77,7 +77,7 @@ demo: install ## classify held-out digits with two real models
 # Two jobs at a time, because each leaves a core idle now and then.
 test: | toolchain ## every check and every test; TESTS= picks some
 	$(MAKE) $(TWO) test-rust $(VENV)/.wheel $(VENV)/.tools
-	$(MAKE) $(TWO) lint-python lint-rust
+	$(MAKE) $(TWO) lint-types lint-rust lint-python
 	$(BIN)/python -m pytest -n 2 $(TESTS)
 
 # The Rust tests run only with debug assertions; the Python tests run the release build.
@@ -88,13 +88,15 @@ test-all: test ## `make test` and the legs that run every night; LEGS= picks som
 	$(MAKE) fuzz
 	.ci/leg $(LEGS)
 
-lint: lint-python lint-rust ## formatting, lint and types
+lint: lint-types lint-rust lint-python ## formatting, lint and types
+
+lint-types: $(VENV)/.installed $(VENV)/.tools
+	$(BIN)/mypy
 
 lint-python: $(VENV)/.installed $(VENV)/.tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/mypy --config-file= --strict tests/typed_uses.py
+	$(BIN)/mypy --config-file= --cache-dir=/dev/null --strict tests/typed_uses.py
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache --no-logo
 

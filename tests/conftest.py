@@ -1,6 +1,7 @@
 """Settings every test shares: reproducible hypothesis runs, the number of threads put back afterwards."""
 
 import contextlib
+import os
 import sys
 
 import pytest
@@ -9,6 +10,9 @@ from hypothesis import HealthCheck, settings
 import agreement
 import extremum
 from extremum import _native
+
+# The threads that NumPy starts for linear algebra spin: they double what the import takes, in each of a thousand processes.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
