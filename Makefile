@@ -29,7 +29,7 @@ SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell fi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help toolchain install demo test test-rust test-all lint lint-types lint-python lint-rust bench docs fuzz release-check clean
+.PHONY: help toolchain install demo test test-rust test-all lint lint-crates lint-types lint-python lint-rust bench docs fuzz release-check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -76,8 +76,7 @@ demo: install ## classify held-out digits with two real models
 
 # Two jobs at a time, because each leaves a core idle now and then.
 test: | toolchain ## every check and every test; TESTS= picks some
-	$(MAKE) $(TWO) test-rust $(VENV)/.wheel $(VENV)/.tools
-	$(MAKE) $(TWO) lint-types lint-rust lint-python
+	$(MAKE) $(TWO) test-rust $(VENV)/.wheel $(VENV)/.tools lint
 	$(BIN)/python -m pytest -n 2 $(TESTS)
 
 # The Rust tests run only with debug assertions; the Python tests run the release build.
@@ -88,7 +87,7 @@ test-all: test ## `make test` and the legs that run every night; LEGS= picks som
 	$(MAKE) fuzz
 	.ci/leg $(LEGS)
 
-lint: lint-types lint-rust lint-python ## formatting, lint and types
+lint: lint-crates lint-types lint-rust lint-python ## formatting, lint and types
 
 lint-types: $(VENV)/.installed $(VENV)/.tools
 	$(BIN)/mypy
@@ -100,10 +99,13 @@ lint-python: $(VENV)/.installed $(VENV)/.tools
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache --no-logo
 
-# In the release profile, so that build scripts and macros are compiled once for lint, tests and wheel.
-lint-rust: $(BIN)/python
+lint-crates:
 	cargo fmt --all --check
 	.ci/linked-crates --check
+
+# In the release profile, so that build scripts and macros are compiled once for lint and wheel, and after the wheel: cargo
+# runs one build of a profile at a time.
+lint-rust: $(BIN)/python | $(VENV)/.wheel
 	cargo clippy --quiet --release --workspace --all-targets -- -D warnings
 
 bench: $(VENV)/.installed $(VENV)/.tools ## measure against every installed peer; BENCH= runs the full matrix, SUITE= another suite, SET= one instruction set

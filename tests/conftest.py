@@ -11,7 +11,7 @@ import agreement
 import extremum
 from extremum import _native
 
-# The threads that NumPy starts for linear algebra spin: they double what the import takes, in each of a thousand processes.
+# NumPy's threads for linear algebra spin: they double the time of the import, in each of a thousand processes.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile(
