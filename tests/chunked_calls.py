@@ -30,4 +30,4 @@ def hold(compute, dtypes=REPRESENTATIVES[-2:]):
         with np.errstate(invalid="ignore"):
             pairs += calls(x, ed.da.from_array(x, chunks=CHUNKS), ((0,), (1, 0), (0, 1, 2), (2,))[at % 4])
     for actual, (lazy, expected) in zip(compute([lazy for lazy, _ in pairs]), pairs, strict=True):
-        assert_identical(actual, expected, f"{lazy.name} of {expected.dtype}")
+        assert_identical(actual, expected, lazy.name, "of", expected.dtype)

@@ -67,7 +67,7 @@ def test_accepted(row):
                 assert compare(Question(row, given, inputs), expected, actual) is Outcome.EXACT, (given, inputs)
                 actual = expected
             for one, other in zip(actual or expected, expected, strict=True):
-                assert_same_bits(one, other, f"{ask.__name__}: {row} {given} of {inputs!r}")
+                assert_same_bits(one, other, ask.__name__, row, given, "of", inputs)
             assert before == [x.tobytes() for x in inputs]
 
 

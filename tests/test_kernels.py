@@ -86,7 +86,7 @@ def check(dtype, firsts):
             expected = twins.run(operation, *inputs)
             for way in EVERY_SET:
                 with kernels(**way):
-                    assert_same_bits(operation(*inputs), expected, f"{operation} {way}")
+                    assert_same_bits(operation(*inputs), expected, operation, way)
 
 
 @pytest.mark.parametrize("dtype", [*HALVES, *BYTES], ids=str)

@@ -26,8 +26,8 @@ def test_every_instruction_set_and_any_threads_give_the_oracles_bits(case, array
     calls = [(each, [x]) for each in reductions(axes, keepdims=keepdims, index=index)]
     for operation, inputs in [*calls, *((Extremum(order), arrays) for order in Order)]:
         actual = native(operation, *inputs, ways=(*EVERY_SET, {"threads": threads, "small_limit": 0}))
-        context = f"{operation} of {inputs!r}, strides {[each.strides for each in inputs]}"
-        assert_same_bits(actual, oracle(operation, *inputs), context)
+        strides = [each.strides for each in inputs]
+        assert_same_bits(actual, oracle(operation, *inputs), operation, "of", inputs, "strides", strides)
     assert all(each.untouched for each in memory)
 
 
@@ -40,7 +40,7 @@ def test_no_layout_changes_a_result(case, seed):
         plain = np.array(laid_out, x.dtype.newbyteorder("="), order="C")
         memory = Laid(laid_out)
         for operation in [*reductions(axes), *map(Extremum, Order)]:
-            assert_identical(operation(laid_out), operation(plain), f"{operation} of {layout.__name__}")
+            assert_identical(operation(laid_out), operation(plain), operation, "of", layout.__name__)
         assert memory.untouched
 
 
@@ -57,7 +57,7 @@ def test_out_receives_the_result_and_nothing_around_it_changes(case, layout, see
         out = layout(np.zeros_like(expected), np.random.default_rng(seed))
         around = Laid(out)
         assert operation(x, out=out) is out
-        assert_identical(out, expected, f"{operation} into strides {out.strides}")
+        assert_identical(out, expected, operation, "into strides", out.strides)
         out[...] = 0
         assert around.untouched
     assert memory.untouched

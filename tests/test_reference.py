@@ -211,13 +211,13 @@ def test_twin_equals_reference(case, arrays, share, flag):
     for order, axis in itertools.product(Order, axes):
         best = TopK(order, axis, -(-x.shape[axis] // 2), True)
         for actual, expected in zip(twins.run(best, x), reference.run(best, x), strict=True):
-            assert_same_bits(actual, expected, f"{best} of {x!r}")
+            assert_same_bits(actual, expected, best, "of", x)
     where = None if share is None else np.random.default_rng(x.size).random(x.shape) < share
     for order, tie in itertools.product(Order, Tie):
         actual = twins.find(x, order, axes, tie, omit=flag, where=where)
         expected = find(x.astype(x.dtype.newbyteorder("=")), order, axes, tie, omit=flag, where=where)
-        assert_same_bits(actual[0], expected[0], f"{order} {tie} of {x!r} over {axes}, {flag}, {where!r}")
-        assert_same_bits(actual[1], expected[1], f"{order} {tie} of {x!r} over {axes}, {flag}, {where!r}")
+        assert_same_bits(actual[0], expected[0], order, tie, "of", x, "over", axes, flag, where)
+        assert_same_bits(actual[1], expected[1], order, tie, "of", x, "over", axes, flag, where)
 
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
