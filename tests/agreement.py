@@ -53,6 +53,8 @@ def same_bits(actual, expected):
     actual, expected = np.asarray(actual), np.asarray(expected)
     if actual.dtype != expected.dtype or actual.shape != expected.shape:
         return False
+    if actual.tobytes() == expected.tobytes():
+        return True
     x, y = (np.ascontiguousarray(a).reshape(a.shape) for a in (actual, expected))
     return bool(np.all((x.view(bits_type(x.dtype)) == y.view(bits_type(y.dtype))) | (is_nan(x) & is_nan(y))))
 
