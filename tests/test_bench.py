@@ -13,12 +13,12 @@ from benchmarks import matrix, peers, report, run
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITES = {
-    "memory": ["--megabytes", "4", "--seconds", "0.01"],
-    "answers": ["--megabytes", "1", "--filter", "rows of 4$", "--seconds", "0.01"],
-    "scaling": ["--filter", "^maximum$", "--seconds", "0.01"],
-    "sessions": ["--filter", "^(ArgMax<axis=0>|Max-13)", "--seconds", "0.01"],
+    "memory": ["--megabytes", "4", "--seconds", "0.001"],
+    "answers": ["--megabytes", "1", "--filter", "rows of 4$", "--seconds", "0.001"],
+    "scaling": ["--filter", "^maximum$", "--seconds", "0.001"],
+    "sessions": ["--filter", "^(ArgMax<axis=0>|Max-13)", "--seconds", "0.001"],
     "large": ["chunks", "--most", "100"],
-    "top_k": ["--filter", "^64,", "--seconds", "0.01"],
+    "top_k": ["--filter", "^64,", "--seconds", "0.001"],
 }
 
 
