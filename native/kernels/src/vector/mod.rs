@@ -14,12 +14,16 @@
 /// convert their results back.
 macro_rules! lanes {
     ($register:ty: $($kind:ident $mask:ty, $view:ident $bits:ident $mask_of:ident,
-       $larger:expr, $above:expr, $equal:expr $(, $unordered:expr)?;)*) => {$(
+       $larger:expr, $smaller:expr, $above:expr, $equal:expr $(, $unordered:expr)?;)*) => {$(
         impl Lanes<$kind> for $register {
             type Mask = $mask;
             #[inline(always)]
             unsafe fn larger(self, other: Self) -> Self {
                 $bits($larger($view(self), $view(other)))
+            }
+            #[inline(always)]
+            unsafe fn smaller(self, other: Self) -> Self {
+                $bits($smaller($view(self), $view(other)))
             }
             #[inline(always)]
             unsafe fn above(self, other: Self) -> $mask {
@@ -147,6 +151,8 @@ pub trait Lanes<K: Kind>: Register {
 
     /// The larger of each two lanes. A NaN may be lost.
     unsafe fn larger(self, other: Self) -> Self;
+    /// The smaller of each two lanes, the second of equal ones. A NaN may be lost.
+    unsafe fn smaller(self, other: Self) -> Self;
     /// Where these lanes are larger than those of `other`.
     unsafe fn above(self, other: Self) -> Self::Mask;
     /// Where lanes are equal.

@@ -119,14 +119,17 @@ impl Mask<Self> for uint8x16_t {
 }
 
 lanes! { uint8x16_t:
-    Int8 Self, vreinterpretq_s8_u8 vreinterpretq_u8_s8 identity, vmaxq_s8, vcgtq_s8, vceqq_s8;
-    Int16 Self, vreinterpretq_s16_u8 vreinterpretq_u8_s16 vreinterpretq_u8_u16, vmaxq_s16, vcgtq_s16, vceqq_s16;
-    Int32 Self, vreinterpretq_s32_u8 vreinterpretq_u8_s32 vreinterpretq_u8_u32, vmaxq_s32, vcgtq_s32, vceqq_s32;
+    Int8 Self, vreinterpretq_s8_u8 vreinterpretq_u8_s8 identity, vmaxq_s8, vminq_s8, vcgtq_s8, vceqq_s8;
+    Int16 Self, vreinterpretq_s16_u8 vreinterpretq_u8_s16 vreinterpretq_u8_u16, vmaxq_s16, vminq_s16, vcgtq_s16, vceqq_s16;
+    Int32 Self, vreinterpretq_s32_u8 vreinterpretq_u8_s32 vreinterpretq_u8_u32, vmaxq_s32, vminq_s32, vcgtq_s32, vceqq_s32;
     Int64 Self, vreinterpretq_s64_u8 vreinterpretq_u8_s64 vreinterpretq_u8_u64, |a, b| vbslq_s64(vcgtq_s64(a, b), a, b),
+        |a, b| vbslq_s64(vcgtq_s64(b, a), a, b),
         vcgtq_s64, vceqq_s64;
-    Float16 Self, vreinterpretq_s16_u8 vreinterpretq_u8_s16 vreinterpretq_u8_u16, vmaxq_s16, vcgtq_s16, vceqq_s16;
-    Float32 Self, vreinterpretq_f32_u8 vreinterpretq_u8_f32 vreinterpretq_u8_u32, vmaxq_f32, vcgtq_f32, vceqq_f32,
+    Float16 Self, vreinterpretq_s16_u8 vreinterpretq_u8_s16 vreinterpretq_u8_u16, vmaxq_s16, vminq_s16, vcgtq_s16, vceqq_s16;
+    Float32 Self, vreinterpretq_f32_u8 vreinterpretq_u8_f32 vreinterpretq_u8_u32, vmaxq_f32,
+        |a, b| vbslq_f32(vcgtq_f32(b, a), a, b), vcgtq_f32, vceqq_f32,
         |a, b| vmvnq_u32(vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b)));
-    Float64 Self, vreinterpretq_f64_u8 vreinterpretq_u8_f64 vreinterpretq_u8_u64, vmaxq_f64, vcgtq_f64, vceqq_f64,
+    Float64 Self, vreinterpretq_f64_u8 vreinterpretq_u8_f64 vreinterpretq_u8_u64, vmaxq_f64,
+        |a, b| vbslq_f64(vcgtq_f64(b, a), a, b), vcgtq_f64, vceqq_f64,
         |a, b| veorq_u64(vandq_u64(vceqq_f64(a, a), vceqq_f64(b, b)), vdupq_n_u64(u64::MAX));
 }

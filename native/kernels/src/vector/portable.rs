@@ -131,12 +131,16 @@ unsafe fn larger<N: Number>(a: Part, b: Part) -> Part {
     above::<N>(a, b).blend(a, b)
 }
 
+unsafe fn smaller<N: Number>(a: Part, b: Part) -> Part {
+    above::<N>(b, a).blend(a, b)
+}
+
 lanes! { Part:
-    Int8 Self, identity identity identity, larger::<i8>, above::<i8>, equal::<i8>;
-    Int16 Self, identity identity identity, larger::<i16>, above::<i16>, equal::<i16>;
-    Int32 Self, identity identity identity, larger::<i32>, above::<i32>, equal::<i32>;
-    Int64 Self, identity identity identity, larger::<i64>, above::<i64>, equal::<i64>;
-    Float16 Self, identity identity identity, larger::<i16>, above::<i16>, equal::<i16>;
-    Float32 Self, identity identity identity, larger::<f32>, above::<f32>, equal::<f32>, unordered::<f32>;
-    Float64 Self, identity identity identity, larger::<f64>, above::<f64>, equal::<f64>, unordered::<f64>;
+    Int8 Self, identity identity identity, larger::<i8>, smaller::<i8>, above::<i8>, equal::<i8>;
+    Int16 Self, identity identity identity, larger::<i16>, smaller::<i16>, above::<i16>, equal::<i16>;
+    Int32 Self, identity identity identity, larger::<i32>, smaller::<i32>, above::<i32>, equal::<i32>;
+    Int64 Self, identity identity identity, larger::<i64>, smaller::<i64>, above::<i64>, equal::<i64>;
+    Float16 Self, identity identity identity, larger::<i16>, smaller::<i16>, above::<i16>, equal::<i16>;
+    Float32 Self, identity identity identity, larger::<f32>, smaller::<f32>, above::<f32>, equal::<f32>, unordered::<f32>;
+    Float64 Self, identity identity identity, larger::<f64>, smaller::<f64>, above::<f64>, equal::<f64>, unordered::<f64>;
 }

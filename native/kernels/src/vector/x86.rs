@@ -211,37 +211,47 @@ bits! {
 }
 
 lanes! { __m128i:
-    Int8 Self, identity identity identity, _mm_max_epi8, _mm_cmpgt_epi8, _mm_cmpeq_epi8;
-    Int16 Self, identity identity identity, _mm_max_epi16, _mm_cmpgt_epi16, _mm_cmpeq_epi16;
-    Int32 Self, identity identity identity, _mm_max_epi32, _mm_cmpgt_epi32, _mm_cmpeq_epi32;
+    Int8 Self, identity identity identity, _mm_max_epi8, _mm_min_epi8, _mm_cmpgt_epi8, _mm_cmpeq_epi8;
+    Int16 Self, identity identity identity, _mm_max_epi16, _mm_min_epi16, _mm_cmpgt_epi16, _mm_cmpeq_epi16;
+    Int32 Self, identity identity identity, _mm_max_epi32, _mm_min_epi32, _mm_cmpgt_epi32, _mm_cmpeq_epi32;
     Int64 Self, identity identity identity, |a, b| _mm_blendv_epi8(b, a, _mm_cmpgt_epi64(a, b)),
+        |a, b| _mm_blendv_epi8(b, a, _mm_cmpgt_epi64(b, a)),
         _mm_cmpgt_epi64, _mm_cmpeq_epi64;
-    Float16 Self, identity identity identity, _mm_max_epi16, _mm_cmpgt_epi16, _mm_cmpeq_epi16;
-    Float32 Self, _mm_castsi128_ps _mm_castps_si128 _mm_castps_si128, _mm_max_ps, _mm_cmpgt_ps, _mm_cmpeq_ps, _mm_cmpunord_ps;
-    Float64 Self, _mm_castsi128_pd _mm_castpd_si128 _mm_castpd_si128, _mm_max_pd, _mm_cmpgt_pd, _mm_cmpeq_pd, _mm_cmpunord_pd;
+    Float16 Self, identity identity identity, _mm_max_epi16, _mm_min_epi16, _mm_cmpgt_epi16, _mm_cmpeq_epi16;
+    Float32 Self, _mm_castsi128_ps _mm_castps_si128 _mm_castps_si128, _mm_max_ps, _mm_min_ps,
+        _mm_cmpgt_ps, _mm_cmpeq_ps, _mm_cmpunord_ps;
+    Float64 Self, _mm_castsi128_pd _mm_castpd_si128 _mm_castpd_si128, _mm_max_pd, _mm_min_pd,
+        _mm_cmpgt_pd, _mm_cmpeq_pd, _mm_cmpunord_pd;
 }
 
 lanes! { __m256i:
-    Int8 Self, identity identity identity, _mm256_max_epi8, _mm256_cmpgt_epi8, _mm256_cmpeq_epi8;
-    Int16 Self, identity identity identity, _mm256_max_epi16, _mm256_cmpgt_epi16, _mm256_cmpeq_epi16;
-    Int32 Self, identity identity identity, _mm256_max_epi32, _mm256_cmpgt_epi32, _mm256_cmpeq_epi32;
+    Int8 Self, identity identity identity, _mm256_max_epi8, _mm256_min_epi8, _mm256_cmpgt_epi8, _mm256_cmpeq_epi8;
+    Int16 Self, identity identity identity, _mm256_max_epi16, _mm256_min_epi16, _mm256_cmpgt_epi16, _mm256_cmpeq_epi16;
+    Int32 Self, identity identity identity, _mm256_max_epi32, _mm256_min_epi32, _mm256_cmpgt_epi32, _mm256_cmpeq_epi32;
     Int64 Self, identity identity identity, |a, b| _mm256_blendv_epi8(b, a, _mm256_cmpgt_epi64(a, b)),
+        |a, b| _mm256_blendv_epi8(b, a, _mm256_cmpgt_epi64(b, a)),
         _mm256_cmpgt_epi64, _mm256_cmpeq_epi64;
-    Float16 Self, identity identity identity, _mm256_max_epi16, _mm256_cmpgt_epi16, _mm256_cmpeq_epi16;
-    Float32 Self, _mm256_castsi256_ps _mm256_castps_si256 _mm256_castps_si256, _mm256_max_ps,
+    Float16 Self, identity identity identity, _mm256_max_epi16, _mm256_min_epi16,
+        _mm256_cmpgt_epi16, _mm256_cmpeq_epi16;
+    Float32 Self, _mm256_castsi256_ps _mm256_castps_si256 _mm256_castps_si256, _mm256_max_ps, _mm256_min_ps,
         _mm256_cmp_ps::<_CMP_GT_OQ>, _mm256_cmp_ps::<_CMP_EQ_OQ>, _mm256_cmp_ps::<_CMP_UNORD_Q>;
-    Float64 Self, _mm256_castsi256_pd _mm256_castpd_si256 _mm256_castpd_si256, _mm256_max_pd,
+    Float64 Self, _mm256_castsi256_pd _mm256_castpd_si256 _mm256_castpd_si256, _mm256_max_pd, _mm256_min_pd,
         _mm256_cmp_pd::<_CMP_GT_OQ>, _mm256_cmp_pd::<_CMP_EQ_OQ>, _mm256_cmp_pd::<_CMP_UNORD_Q>;
 }
 
 lanes! { __m512i:
-    Int8 u64, identity identity identity, _mm512_max_epi8, _mm512_cmpgt_epi8_mask, _mm512_cmpeq_epi8_mask;
-    Int16 u32, identity identity identity, _mm512_max_epi16, _mm512_cmpgt_epi16_mask, _mm512_cmpeq_epi16_mask;
-    Int32 u16, identity identity identity, _mm512_max_epi32, _mm512_cmpgt_epi32_mask, _mm512_cmpeq_epi32_mask;
-    Int64 u8, identity identity identity, _mm512_max_epi64, _mm512_cmpgt_epi64_mask, _mm512_cmpeq_epi64_mask;
-    Float16 u32, identity identity identity, _mm512_max_epi16, _mm512_cmpgt_epi16_mask, _mm512_cmpeq_epi16_mask;
-    Float32 u16, _mm512_castsi512_ps _mm512_castps_si512 identity, _mm512_max_ps,
+    Int8 u64, identity identity identity, _mm512_max_epi8, _mm512_min_epi8,
+        _mm512_cmpgt_epi8_mask, _mm512_cmpeq_epi8_mask;
+    Int16 u32, identity identity identity, _mm512_max_epi16, _mm512_min_epi16,
+        _mm512_cmpgt_epi16_mask, _mm512_cmpeq_epi16_mask;
+    Int32 u16, identity identity identity, _mm512_max_epi32, _mm512_min_epi32,
+        _mm512_cmpgt_epi32_mask, _mm512_cmpeq_epi32_mask;
+    Int64 u8, identity identity identity, _mm512_max_epi64, _mm512_min_epi64,
+        _mm512_cmpgt_epi64_mask, _mm512_cmpeq_epi64_mask;
+    Float16 u32, identity identity identity, _mm512_max_epi16, _mm512_min_epi16,
+        _mm512_cmpgt_epi16_mask, _mm512_cmpeq_epi16_mask;
+    Float32 u16, _mm512_castsi512_ps _mm512_castps_si512 identity, _mm512_max_ps, _mm512_min_ps,
         _mm512_cmp_ps_mask::<_CMP_GT_OQ>, _mm512_cmp_ps_mask::<_CMP_EQ_OQ>, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>;
-    Float64 u8, _mm512_castsi512_pd _mm512_castpd_si512 identity, _mm512_max_pd,
+    Float64 u8, _mm512_castsi512_pd _mm512_castpd_si512 identity, _mm512_max_pd, _mm512_min_pd,
         _mm512_cmp_pd_mask::<_CMP_GT_OQ>, _mm512_cmp_pd_mask::<_CMP_EQ_OQ>, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>;
 }

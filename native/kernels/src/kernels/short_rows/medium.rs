@@ -193,13 +193,13 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                     let lanes = constants.lanes::<K, MODE>(read[at]);
                     best[row] = if at == 0 { lanes } else { lanes.larger(best[row]) };
                     if MODE == BOTH {
-                        let opposite = lanes.xor(splat::<K, V>(Job::turn::<K>()));
-                        least[row] = if at == 0 { opposite } else { opposite.larger(least[row]) };
+                        least[row] = if at == 0 { lanes } else { lanes.smaller(least[row]) };
                     }
                     if Self::KEYS {
                         spill.add(row * N + at).write(lanes);
                     }
                 }
+                least[row] = least[row].xor(splat::<K, V>(Job::turn::<K>()));
                 only[row] = read[0];
                 if N > 1 {
                     for at in (0..N).step_by(2) {

@@ -148,12 +148,11 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
         };
         let columns = self.columns::<SPREAD>(part(0), constants, table, &mut nans);
         let (mut best, mut place) = (columns[0], *numbers);
-        let turn = splat::<K, V>(Job::turn::<K>());
-        let (mut least, mut dummy) = (columns[0].xor(turn), *numbers);
+        let mut least = columns[0];
         unroll!(Q, step => if step > 0 && (!ONE || step < job.len) {
             columns[step].take(*numbers.add(step), &mut best, &mut place);
             if MODE == BOTH {
-                columns[step].xor(turn).take(*numbers, &mut least, &mut dummy);
+                least = columns[step].smaller(least);
             }
         });
         for number in 1..if ONE { 1 } else { job.len.div_ceil(Q) } {
@@ -162,16 +161,19 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
             unroll!(Q, step => {
                 columns[step].take(*numbers.add(step), &mut best, &mut place);
                 if MODE == BOTH {
-                    columns[step].xor(turn).take(*numbers, &mut least, &mut dummy);
+                    least = columns[step].smaller(least);
                 }
             });
         }
         if MODE != NUMBERS && V::has_nan(nans, best, constants.infinity) {
             return false;
         }
-        self.write(first, best, place, constants);
         if MODE == BOTH {
-            least.xor(constants.flip.xor(turn)).store(job.other.add(first * K::SIZE));
+            // Each end keeps the first of equal lanes, with its bits: places are not needed.
+            best.xor(constants.flip).store(job.to.values.add(first * K::SIZE));
+            least.xor(constants.flip).store(job.other.add(first * K::SIZE));
+        } else {
+            self.write(first, best, place, constants);
         }
         true
     }
