@@ -57,7 +57,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     ) {
         let ends: Request = (&self.inputs, against, to);
         debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
-        if self.omissions.iter().all(Option::is_none) && (ENDS == 1 || InstructionSet::current().is_wide()) {
+        if self.omissions.iter().all(Option::is_none) {
             self.read_ends(ends, None, at, len, span);
         } else {
             // Skipped elements are replaced by a different element at each end.
@@ -263,10 +263,21 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     unsafe fn rows(&self, request: Request, lines: Lines, rows: usize, len: usize) {
-        read_rows(request, lines, rows, len, self.last())
+        by_ends(request, |request| read_rows(request, lines, rows, len, self.last()))
     }
     unsafe fn columns(&self, request: Request, lines: Lines, rows: usize, columns: usize) {
-        read_columns(request, lines, rows, columns, self.last())
+        by_ends(request, |request| read_columns(request, lines, rows, columns, self.last()))
+    }
+}
+
+/// Reads both ends of the order at once, or one after the other where rows and columns have no kernel for both.
+unsafe fn by_ends(request: Request, read: impl Fn(Request)) {
+    let (inputs, against, to) = request;
+    if inputs.len() == 1 || InstructionSet::current().is_wide() {
+        return read(request);
+    }
+    for end in 0..inputs.len() {
+        read((&inputs[end..=end], &against[end..=end], &to[end..=end]));
     }
 }
 
