@@ -60,23 +60,21 @@ def same_bits(actual, expected):
 
 
 def assert_identical(actual, expected, *context):
-    """Fail unless type, shape and every bit are equal, those of NaN too.
-
-    The context is turned into text where it fails: the text of an array takes longer than most comparisons.
-    """
+    """Fail unless type, shape and every bit are equal, those of NaN too."""
     global compared
     compared += 1
     actual, expected = np.asarray(actual), np.asarray(expected)
-    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), _text(context)
-    assert actual.tobytes() == expected.tobytes(), f"{_text(context)}\n{actual!r}\n{expected!r}"
+    same = (actual.dtype, actual.shape, actual.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
+    assert same, _text(context, actual, expected)
 
 
 def assert_same_bits(actual, expected, *context):
-    assert same_bits(actual, expected), f"{_text(context)}\nactual   {actual!r}\nexpected {expected!r}"
+    assert same_bits(actual, expected), _text(context, actual, expected)
 
 
-def _text(context):
-    return " ".join(each if isinstance(each, str) else repr(each) for each in context)
+def _text(context, actual, expected):
+    """The text of a failure; to make that of an array takes longer than most comparisons."""
+    return f"{' '.join(map(str, context))}\nactual   {actual!r}\nexpected {expected!r}"
 
 
 def assert_agreement(cases, run, oracle):
@@ -107,9 +105,8 @@ def assert_extremes(x, axes, where=None, policy="propagate", find=find, ways=({}
     native, times = x.dtype.newbyteorder("="), x.dtype.kind in "mM"
     one, plain = np.array(1).astype(native)[()], x.astype(native)
     for order, tie in itertools.product(Order, Tie):
-        values, places = find(
-            plain, order, axes, tie, omit=policy == "omit" and (times or native in FLOATS), where=where
-        )
+        omit = policy == "omit" and (times or native in FLOATS)
+        values, places = find(plain, order, axes, tie, omit=omit, where=where)
         values = np.where(places == -1, one, values).astype(native)
         options = {"axis": axes, "where": where, "nan_policy": policy, "keepdims": True}
         options["select_last_index"] = tie is Tie.LAST
@@ -126,6 +123,4 @@ def assert_extremes(x, axes, where=None, policy="propagate", find=find, ways=({}
             pairs = [*((each, values) for each in pairs)]
             pairs += ((each, places) for each in (best.indices, getattr(both, f"arg{order.value}"), index))
             for each, expected in pairs:
-                if not same_bits(each, expected):
-                    context = f"{order} {way} of {x!r}, strides {x.strides}, {options}"
-                    raise AssertionError(f"{context}\nactual   {each!r}\nexpected {expected!r}")
+                assert_same_bits(each, expected, order, way, "of", x, "strides", x.strides, options)

@@ -11,8 +11,7 @@ import agreement
 import extremum
 from extremum import _native
 
-# NumPy's threads for linear algebra spin: they double the time of the import, in each of a thousand processes.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads spin after the import, in hundreds of processes.
 
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]

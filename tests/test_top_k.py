@@ -58,9 +58,8 @@ def test_it_is_a_sort_of_each_line(dtype):
         order = 0 if axis is None else axis
         assert_identical(np.sort(free.indices, order), np.sort(right[1], order), *context)
         values = x.reshape(-1) if axis is None else x
-        assert_identical(
-            free.values, np.take_along_axis(values, free.indices, order).astype(free.values.dtype), *context
-        )
+        taken = np.take_along_axis(values, free.indices, order).astype(free.values.dtype)
+        assert_identical(free.values, taken, *context)
         assert x.tobytes() == before
 
 
