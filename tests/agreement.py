@@ -74,7 +74,8 @@ def assert_same_bits(actual, expected, *context):
 
 def _text(context, actual, expected):
     """The text of a failure; to make that of an array takes longer than most comparisons."""
-    return f"{' '.join(map(str, context))}\nactual   {actual!r}\nexpected {expected!r}"
+    words = " ".join(each if isinstance(each, str) else repr(each) for each in context)
+    return f"{words}\nactual   {actual!r}\nexpected {expected!r}"
 
 
 def assert_agreement(cases, run, oracle):
