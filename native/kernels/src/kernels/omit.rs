@@ -15,7 +15,8 @@ use crate::isa::Task;
 /// holds pieces of rows that are long enough to be worth reading.
 pub const OMIT_SCRATCH: usize = 1 << 15;
 
-/// Copies a block of contiguous elements and replaces the skipped ones. Its lines follow one another.
+/// Copies a block of contiguous elements and replaces the skipped ones. Its lines follow one another. Returns whether an element
+/// has the bits that replace them, so that the copy does not tell it from a skipped element.
 pub struct Omit {
     /// The first element; null if `to` already holds the block.
     pub from: *const u8,
@@ -36,9 +37,9 @@ pub struct Omit {
 }
 
 impl Task for Omit {
-    type Output = ();
+    type Output = bool;
     #[inline(always)]
-    unsafe fn run(self) {
+    unsafe fn run(self) -> bool {
         match self.size {
             1 => self.lines::<u8>(),
             2 => self.lines::<u16>(),
@@ -51,7 +52,8 @@ impl Task for Omit {
 impl Omit {
     /// `T` has the size of the elements.
     #[inline(always)]
-    unsafe fn lines<T: Bits>(&self) {
+    unsafe fn lines<T: Bits>(&self) -> bool {
+        let mut fills = false;
         let ((mut lines, mut len), (stride, step)) = (self.lens, self.mask_strides);
         if self.mask.is_null() || stride == len as isize * step {
             // Take the block as one long line: the vector loop then starts and ends only once.
@@ -62,17 +64,24 @@ impl Omit {
             let (from, to) = (self.from.cast::<T>().wrapping_add(at), self.to.cast::<T>().wrapping_add(at));
             let mask = self.mask.wrapping_offset(stride * line as isize);
             // The compiler does not vectorise a loop that may read and write the same memory through two pointers.
-            if self.from.is_null() {
-                self.masked(|at| *to.add(at), to, len, mask, step);
-            } else {
-                self.masked(|at| from.add(at).read_unaligned(), to, len, mask, step);
-            }
+            fills |= match self.from.is_null() {
+                true => self.masked(|at| *to.add(at), to, len, mask, step),
+                false => self.masked(|at| from.add(at).read_unaligned(), to, len, mask, step),
+            };
         }
+        fills
     }
 
     /// Has one loop for each kind of mask, so that each can be vectorised.
     #[inline(always)]
-    unsafe fn masked<T: Bits>(&self, from: impl Fn(usize) -> T, to: *mut T, len: usize, mask: *const u8, step: isize) {
+    unsafe fn masked<T: Bits>(
+        &self,
+        from: impl Fn(usize) -> T,
+        to: *mut T,
+        len: usize,
+        mask: *const u8,
+        step: isize,
+    ) -> bool {
         let Pattern { flip, magnitude, limit } = self.pattern;
         let (flip, magnitude, limit) = (T::new(flip), T::new(magnitude), T::new(limit));
         let fits = |bits: T| !bits.matches(flip, magnitude, limit);
@@ -94,12 +103,14 @@ impl Omit {
         to: *mut T,
         len: usize,
         stays: impl Fn(usize, T) -> bool,
-    ) {
-        let fill = T::new(self.fill);
+    ) -> bool {
+        let (fill, mut fills) = (T::new(self.fill), false);
         for at in 0..len {
             let bits = from(at);
+            fills |= bits == fill;
             *to.add(at) = if stays(at, bits) { bits } else { fill };
         }
+        fills
     }
 }
 

@@ -46,7 +46,8 @@ pub type Request<'a> = (&'a [Input], &'a [*const u8], &'a [Outputs]);
 impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reads one block, which begins at `at` and covers a `span` of the reduced axis. Finds the key, the element and the place
     /// along that axis of the extremum at each position, as far as they are wanted. There is room for the results of all
-    /// positions, and unless they are null there are keys to reach for all positions.
+    /// positions, and unless they are null there are keys to reach for all positions. Returns whether an element that takes part
+    /// may equal what replaces skipped elements.
     pub unsafe fn read(
         &self,
         at: &ReductionOffsets,
@@ -54,18 +55,17 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         span: Range<usize>,
         against: &[*const u8; ENDS],
         to: &[Outputs; ENDS],
-    ) {
+    ) -> bool {
         let ends: Request = (&self.inputs, against, to);
         debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
         if self.omissions.iter().all(Option::is_none) {
-            self.read_ends(ends, None, at, len, span);
-        } else {
-            // Skipped elements are replaced by a different element at each end.
-            for end in 0..ENDS {
-                let ends = (&self.inputs[end..=end], &against[end..=end], &to[end..=end]);
-                self.read_ends(ends, self.omissions[end], at, len, span.clone());
-            }
+            return self.read_ends(ends, None, at, len, span);
         }
+        // Skipped elements are replaced by a different element at each end.
+        (0..ENDS).fold(false, |fills, end| {
+            let ends = (&self.inputs[end..=end], &against[end..=end], &to[end..=end]);
+            fills | self.read_ends(ends, self.omissions[end], at, len, span.clone())
+        })
     }
 
     /// Reads a `span` of the reduced axis and turns places into indices: keys and indices are wanted.
@@ -93,7 +93,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         at: &ReductionOffsets,
         len: usize,
         span: Range<usize>,
-    ) {
+    ) -> bool {
         let (kept, reduced) = (self.plan.kept.strides, self.plan.reduced.strides);
         let corner = self.plan.reduced.after(*at, span.start);
         let data = self.inputs[0].data.wrapping_offset(corner.input);
@@ -119,7 +119,10 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         };
         let (number, along) = if down { (height, (len, &kept)) } else { (len, (height, &reduced)) };
         match self.plan.packed {
-            false => read(lines),
+            false => {
+                read(lines);
+                true
+            }
             true => self.pack(omission, lines, number, along, read),
         }
     }
@@ -134,7 +137,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         number: usize,
         (len, along): (usize, &ReductionOffsets),
         read: impl FnOnce(Lines),
-    ) {
+    ) -> bool {
         let Input { element, swapped, .. } = self.inputs[0];
         let size = element.size();
         let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
@@ -150,11 +153,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         if !ready {
             Pack { data, outer, inner, size, scratch: true, swapped, to, step }.run();
         }
-        if let Some(omission) = omission {
+        let fills = omission.is_some_and(|omission| {
             let from = if ready { data } else { ptr::null() };
-            omit(omission, (from, to, size), (number, len), mask, (mask_stride, along.mask));
-        }
+            omit(omission, (from, to, size), (number, len), mask, (mask_stride, along.mask))
+        });
         read(Lines::plain(to, step as isize));
+        fills
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
@@ -299,8 +303,8 @@ pub unsafe fn read_columns((inputs, _, to): Request, lines: Lines, rows: usize, 
     })
 }
 
-/// Copies a block, which fits the scratch memory, and replaces skipped elements. Not inlined, so that blocks without a mask do
-/// not pay for that memory.
+/// Copies a block, which fits the scratch memory, and replaces skipped elements, as [`Omit`] says. Not inlined, so that blocks
+/// without a mask do not pay for that memory.
 #[inline(never)]
 unsafe fn omit(
     omission: &Omission,
@@ -308,7 +312,7 @@ unsafe fn omit(
     lens: (usize, usize),
     mut mask: *const u8,
     mut mask_strides: (isize, isize),
-) {
+) -> bool {
     let &Omission { pattern, fill, .. } = omission;
     let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
     let repeats = mask_strides.0 == 0 && lens.0 > 1;
@@ -325,5 +329,5 @@ unsafe fn omit(
         }
         (mask, mask_strides) = (to, (step as isize, 1));
     }
-    dispatch(Omit { from, to, size, lens, mask, mask_strides, pattern, fill });
+    dispatch(Omit { from, to, size, lens, mask, mask_strides, pattern, fill })
 }

@@ -117,7 +117,11 @@ impl Group<'_> {
         }
         for block in 0..if takes { blocks } else { 0 } {
             let Outputs { values, index, .. } = to.from(block * columns, size);
-            sink.take(self.next.after(at, block), self.columns, Tile { len: columns, index, values, marks: false });
+            sink.take(
+                self.next.after(at, block),
+                self.columns,
+                Tile { len: columns, index, values, marks: false, doubts: true },
+            );
         }
     }
 }

@@ -130,9 +130,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let (outputs, take) = memory.with(sink.direct_output(at, kept), sink.wants());
             (*to, takes) = (outputs, takes | take);
         }
-        self.read(&at, len, 0..self.plan.reduced.len, &[ptr::null(); ENDS], &to);
+        let doubts = self.read(&at, len, 0..self.plan.reduced.len, &[ptr::null(); ENDS], &to);
         for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
-            sink.take(at, kept, Tile { len, index: to.index, values: to.values, marks: self.marks() });
+            sink.take(at, kept, Tile { len, index: to.index, values: to.values, marks: self.marks(), doubts });
         }
     }
 
@@ -149,7 +149,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             // The keys of integers are the integers.
             let are_keys = sink.wants().values && self.inputs[0].element.is_integer();
             let values = if are_keys { keys } else { ptr::null_mut() };
-            sink.take(at, &self.plan.kept, Tile { len, index, values, marks: false });
+            sink.take(at, &self.plan.kept, Tile { len, index, values, marks: false, doubts: true });
         }
     }
 

@@ -343,7 +343,8 @@ impl Answers<'_> {
             Slices::new()
         } else if tile.marks {
             let blanks = tile.blanks();
-            let rest = if blanks == 0 { Slices::new() } else { self.doubtful(mask, axis.strides.mask, tile) };
+            let rest =
+                if blanks == 0 || !tile.doubts { Slices::new() } else { self.doubtful(mask, axis.strides.mask, tile) };
             if rest.is_empty() {
                 self.blanks.fetch_add(blanks, Ordering::Relaxed);
                 return;
@@ -404,9 +405,15 @@ impl Answers<'_> {
         for number in 0..positions(others) {
             let mask = mask.wrapping_offset(position(others, axis.after(at, first), number).mask);
             if step == 1 && width != 1 {
-                for place in 0..along.len as isize {
-                    let row = slice::from_raw_parts(mask.wrapping_offset(place * width), there.len());
-                    there.iter_mut().zip(row).for_each(|(there, byte)| *there |= byte);
+                // In pieces that registers hold; the last overlaps the one before.
+                for at in (0..there.len()).step_by(PIECE) {
+                    let at = at.min(there.len().saturating_sub(PIECE));
+                    let piece = &mut there[at..(at + PIECE).min(end - first)];
+                    let rows = (0..along.len as isize).map(|place| mask.wrapping_offset(place * width).add(at));
+                    match <&mut [u8; PIECE]>::try_from(&mut *piece) {
+                        Ok(piece) => rows.for_each(|row| join(piece, &*row.cast::<[u8; PIECE]>())),
+                        Err(_) => rows.for_each(|row| join(piece, slice::from_raw_parts(row, piece.len()))),
+                    }
                 }
             } else {
                 for &slice in &open {
@@ -504,6 +511,15 @@ unsafe fn any(from: *const u8, len: usize, step: isize) -> u64 {
         (1, 8..) => ends(from, len),
         _ => (0..len as isize).fold(0, |any, at| any | u64::from(*from.wrapping_offset(at * step))),
     }
+}
+
+/// Bytes of a mask that are joined at a time.
+const PIECE: usize = 64;
+
+/// Sets the bits that are set in either.
+#[inline(always)]
+fn join(to: &mut (impl AsMut<[u8]> + ?Sized), from: &(impl AsRef<[u8]> + ?Sized)) {
+    to.as_mut().iter_mut().zip(from.as_ref()).for_each(|(to, from)| *to |= from);
 }
 
 /// Slices of a tile that are read once more, for the other end of the order.

@@ -59,6 +59,8 @@ pub struct Tile {
     /// Whether the index is -1 where nothing beats the element that loses to all others, and elsewhere is that of an element that
     /// takes part.
     pub marks: bool,
+    /// Whether a mark may stand for an element that takes part: one of them equals the element that loses to all others.
+    pub doubts: bool,
 }
 
 impl Tile {

@@ -32,7 +32,11 @@ pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl 
         with_element_and_order!(input.element, input.largest, E, O => {
             choose::<E, O>(data, at, kept, &layout.reduced, last, indices)
         });
-        sink.take(at, kept, Tile { len: kept.len, index: indices.as_mut_ptr(), values: ptr::null(), marks: false });
+        sink.take(
+            at,
+            kept,
+            Tile { len: kept.len, index: indices.as_mut_ptr(), values: ptr::null(), marks: false, doubts: true },
+        );
     }
 }
 

@@ -4,6 +4,7 @@
 //! nine instructions for four registers instead of fourteen. With AVX-512 a comparison gives one bit per lane.
 
 use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Lanes, Mask, Register};
+use std::arch::asm;
 use std::arch::x86_64::*;
 use std::convert::identity;
 
@@ -197,6 +198,7 @@ macro_rules! bits {
                 for at in (0..count - 1).rev() {
                     word = word.wrapping_shl(Self::BITS) | u64::from(mask(at));
                 }
+                asm!("/* {0} */", inout(reg) word, options(pure, nomem, nostack, preserves_flags));
                 word
             }
         }

@@ -101,7 +101,9 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     unsafe fn run(self) -> usize {
         // A copy: otherwise the compiler has to assume that writes may change the job itself.
         let job = *self.0;
-        Medium::<K, V, N, ROWS, CHUNK, MODE>(&job, PhantomData).batches()
+        let medium = Medium::<K, V, N, ROWS, CHUNK, MODE>(&job, PhantomData);
+        // Memory that a short row does not need would only have to be probed.
+        if N > 0 { medium.batches::<{ BATCH * UNROLL }>() } else { medium.batches::<CHUNKS>() }
     }
 }
 
@@ -110,14 +112,14 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
 {
     /// Returns the number of rows done.
     #[inline(always)]
-    unsafe fn batches(&self) -> usize {
+    unsafe fn batches<const SPILL: usize>(&self) -> usize {
         let job = self.0;
         let constants = job.constants::<K, V>();
         let opposite = job.opposite::<K>();
         // Registers that a batch keeps while the next batch is read.
-        let mut spill = [const { MaybeUninit::<V>::uninit() }; 2 * CHUNKS];
+        let mut spill = [const { [const { MaybeUninit::<V>::uninit() }; SPILL] }; 2];
         let spill = spill.as_mut_ptr().cast::<V>();
-        let half = |batch: usize| spill.add(batch % 2 * CHUNKS);
+        let half = |batch: usize| spill.add(batch % 2 * SPILL);
         let first = |batch: usize| (batch * ROWS).min(job.rows - ROWS);
         let batches = job.rows.div_ceil(ROWS);
         let (mut needle, mut least, mut nan) = self.reduce(0, constants, half(0));
