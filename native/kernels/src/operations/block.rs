@@ -212,7 +212,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         self.columns(ends, Lines { mask: to, mask_stride: len as isize, ..lines }, rows, len);
     }
 
-    /// Reads short rows of `len` elements, without a mask, for both ends of the order at once or for one after the other.
+    /// Reads short rows of `len` elements for both ends of the order at once or for one after the other.
     unsafe fn row_batches(&self, (inputs, _, to): Request, lines: Lines, rows: usize, len: usize) {
         let both = !inputs[0].numbers && to[0].keys.is_null() && to[0].index.is_null();
         if both && read_both(inputs[0].element, len) {
@@ -246,7 +246,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 let lines = lines.from(count as isize);
                 let rests = [all[0], all[all.len() - 1]].map(|to| to.from(done + count, size));
                 let ends = (inputs, &[ptr::null(); 2][..all.len()], &rests[..all.len()]);
-                if len < SHORT {
+                if len < SHORT && lines.mask.is_null() {
                     let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
                     let columns = Lines::plain(lines.data, size as isize);
                     self.pack(None, columns, len, (rest, &kept), |lines| self.columns(ends, lines, len, rest));
@@ -257,7 +257,15 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                     let index = to.index.add(count + row);
                     let place = index.read_unaligned() as isize * size as isize;
                     let bits = bits(lines.from(row as isize).data.wrapping_offset(place), size, false);
-                    if bits == element.loser(largest) || numbers && element.nan().is_some_and(|nan| nan.matches(bits)) {
+                    let masked = !lines.mask.is_null()
+                        && *lines
+                            .mask
+                            .wrapping_offset(lines.mask_stride * row as isize + index.read_unaligned() as isize)
+                            == 0;
+                    if masked
+                        || bits == element.loser(largest)
+                        || numbers && element.nan().is_some_and(|nan| nan.matches(bits))
+                    {
                         index.write_unaligned(-1);
                     }
                 }

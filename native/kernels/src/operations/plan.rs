@@ -19,7 +19,7 @@ use crate::isa::InstructionSet;
 use crate::kernels::columns::TILE;
 use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
-use crate::kernels::short_rows::{Answer, supports};
+use crate::kernels::short_rows::{Answer, reads_masks, supports};
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omission};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -140,6 +140,13 @@ impl<'a> Plan<'a> {
             None if contiguous(&reduced) && short_rows(follow) => (Form::RowBatches, false),
             // Masked elements are skipped where vectors can read both elements and mask.
             None if masked(&kept) && kept.len >= SHORT => (Form::Columns, false),
+            None if masked(&reduced)
+                && reduced.strides.mask == 1
+                && by_copy
+                && reads_masks(element, kept.len, reduced.len) =>
+            {
+                (Form::RowBatches, false)
+            }
             None if omits && follows(&reduced) && by_copy && short_rows(true) => (Form::RowBatches, true),
             None if masked(&reduced) && reduced.strides.mask == 1 && !short => (Form::Rows, false),
             None if short || (omits && follows(&kept) && kept.len >= SHORT) => (Form::Columns, true),

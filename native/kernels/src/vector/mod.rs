@@ -122,6 +122,17 @@ pub trait Register: Copy {
     unsafe fn complement(self) -> Self;
     /// The larger of each two unsigned 16-bit lanes.
     unsafe fn higher(self, other: Self) -> Self;
+    /// The lanes of `SIZE` bytes whose byte in the mask is not 0, and `other` in place of the others.
+    #[inline(always)]
+    unsafe fn under<const SIZE: usize>(self, mask: *const u8, other: Self) -> Self {
+        let (mut lanes, mut others) = ([0u8; 64], [0u8; 64]);
+        self.store(lanes.as_mut_ptr());
+        other.store(others.as_mut_ptr());
+        for at in 0..Self::BYTES {
+            lanes[at] = if *mask.add(at / SIZE) == 0 { others[at] } else { lanes[at] };
+        }
+        Self::load(lanes.as_ptr())
+    }
 }
 
 /// For each lane of a register, whether a comparison holds.

@@ -39,7 +39,25 @@ unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
     }
 }
 
+/// Checks that each lane is that of the register under its byte of the mask.
+unsafe fn under<V: Lanes<Int8>, const SIZE: usize>() {
+    let [bytes, others]: [[u8; 64]; 2] = [0, 100].map(|first| std::array::from_fn(|at| first + at as u8));
+    // The mask ends where its last byte is.
+    let mask: Vec<u8> = (0..V::BYTES / SIZE).map(|lane| [0, 1, 0, 255, 128, 0, 0][lane % 7]).collect();
+    let lanes = V::load(bytes.as_ptr()).under::<SIZE>(mask.as_ptr(), V::load(others.as_ptr()));
+    let mut result = [0u8; 64];
+    lanes.store(result.as_mut_ptr());
+    for at in 0..V::BYTES {
+        let expected = if mask[at / SIZE] == 0 { others[at] } else { bytes[at] };
+        assert_eq!(result[at], expected, "byte {at} of lanes of {SIZE}");
+    }
+}
+
 unsafe fn all<V: Lanes<Int8> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>>() {
+    under::<V, 1>();
+    under::<V, 2>();
+    under::<V, 4>();
+    under::<V, 8>();
     find::<Int8, V>();
     find::<Float16, V>();
     find::<Float32, V>();

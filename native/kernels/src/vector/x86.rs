@@ -12,7 +12,8 @@ macro_rules! register {
     ($register:ty, $bytes:literal $hits:expr, $load:ident $store:ident $xor:ident $shuffle:ident $higher:ident,
      [$splat1:ident $splat2:ident $splat4:ident $splat8:ident],
      [$low1:ident $high1:ident $low2:ident $high2:ident $low4:ident $high4:ident $low8:ident $high8:ident],
-     |$from:ident, $stride:ident| $parts:expr, |$table:ident| $wide:expr, |$self:ident| $exchange:expr, $complement:expr) => {
+     |$from:ident, $stride:ident| $parts:expr, |$table:ident| $wide:expr, |$self:ident| $exchange:expr, $complement:expr
+     $(, |$mask:ident, $other:ident| [$under1:expr, $under2:expr, $under4:expr, $under8:expr])?) => {
         impl Register for $register {
             const BYTES: usize = $bytes;
             const HITS: [(usize, usize); 4] = $hits;
@@ -69,6 +70,16 @@ macro_rules! register {
             unsafe fn higher(self, other: Self) -> Self {
                 $higher(self, other)
             }
+            $(#[inline(always)]
+            unsafe fn under<const SIZE: usize>(self, $mask: *const u8, $other: Self) -> Self {
+                let $self = self;
+                match SIZE {
+                    1 => $under1,
+                    2 => $under2,
+                    4 => $under4,
+                    _ => $under8,
+                }
+            })?
         }
     };
 }
@@ -88,7 +99,19 @@ _mm256_loadu_si256 _mm256_storeu_si256 _mm256_xor_si256 _mm256_shuffle_epi8 _mm2
  _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64],
 |from, stride| _mm256_loadu2_m128i(from.wrapping_offset(stride).cast(), from.cast()),
 |table| _mm256_broadcastsi128_si256(table), |register| _mm256_permute4x64_epi64::<0b01_00_11_10>(register),
-_mm256_sign_epi16(_mm256_and_si256(register, _mm256_set1_epi16(i16::MAX)), register) }
+_mm256_sign_epi16(_mm256_and_si256(register, _mm256_set1_epi16(i16::MAX)), register),
+|mask, other| [
+    _mm256_blendv_epi8(register, other, _mm256_cmpeq_epi8(_mm256_loadu_si256(mask.cast()), _mm256_setzero_si256())),
+    _mm256_blendv_epi8(register, other, _mm256_cvtepi8_epi16(zeros(_mm_loadu_si128(mask.cast())))),
+    _mm256_blendv_epi8(register, other, _mm256_cvtepi8_epi32(zeros(_mm_loadl_epi64(mask.cast())))),
+    _mm256_blendv_epi8(register, other, _mm256_cvtepi8_epi64(zeros(_mm_loadu_si32(mask))))
+] }
+
+/// Which bytes are 0.
+#[inline(always)]
+unsafe fn zeros(bytes: __m128i) -> __m128i {
+    _mm_cmpeq_epi8(bytes, _mm_setzero_si128())
+}
 
 register! { __m512i, 64 [(1, 1), (1, 2), (1, 4), (1, 8)],
 _mm512_loadu_si512 _mm512_storeu_si512 _mm512_xor_si512 _mm512_shuffle_epi8 _mm512_max_epu16,
@@ -106,7 +129,25 @@ _mm512_loadu_si512 _mm512_storeu_si512 _mm512_xor_si512 _mm512_shuffle_epi8 _mm5
 } else {
     _mm512_shuffle_i64x2::<0b01_00_11_10>(register, register)
 },
-_mm512_mask_sub_epi16(register, _mm512_movepi16_mask(register), _mm512_set1_epi16(i16::MIN), register) }
+_mm512_mask_sub_epi16(register, _mm512_movepi16_mask(register), _mm512_set1_epi16(i16::MIN), register),
+|mask, other| [
+    {
+        let bytes = _mm512_loadu_si512(mask.cast());
+        _mm512_mask_blend_epi8(_mm512_test_epi8_mask(bytes, bytes), other, register)
+    },
+    {
+        let bytes = _mm256_loadu_si256(mask.cast());
+        _mm512_mask_blend_epi16(_mm256_test_epi8_mask(bytes, bytes), other, register)
+    },
+    {
+        let bytes = _mm_loadu_si128(mask.cast());
+        _mm512_mask_blend_epi32(_mm_test_epi8_mask(bytes, bytes), other, register)
+    },
+    {
+        let bytes = _mm_loadl_epi64(mask.cast());
+        _mm512_mask_blend_epi64(_mm_test_epi8_mask(bytes, bytes) as u8, other, register)
+    }
+] }
 
 /// Implements [`Mask`] for registers: up to four of them are packed to bytes before they become bits.
 macro_rules! masks {

@@ -25,8 +25,8 @@
 
 use crate::isa::Task;
 use crate::kernels::lanes::LINE;
-use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, NUMBERS, PLAIN, RAW, Set, Unpacked, turn_limit};
-use crate::vector::{Kind, Lanes, Mask, place, splat, spread, spread_four};
+use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, MASKED, NUMBERS, PLAIN, RAW, Set, Unpacked, turn_limit};
+use crate::vector::{Kind, Lanes, Mask, Register, place, splat, spread, spread_four};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -49,6 +49,9 @@ const LONG: usize = 1024;
 pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
     let lanes = <I::Register as Lanes<K>>::LANES;
     match job.len.div_ceil(lanes) {
+        _ if job.rows < BATCH && !job.mask.is_null() => 0,
+        1..=4 if !job.mask.is_null() => batches::<I, K, 4, BATCH, CHUNK>(job),
+        _ if !job.mask.is_null() => batches::<I, K, UNROLL, BATCH, CHUNK>(job),
         count if count >= CHUNK && job.len * K::SIZE > LONG => batches::<I, K, 0, 1, LONG_CHUNK>(job),
         _ if job.rows < BATCH => 0,
         1 => batches::<I, K, 1, BATCH, CHUNK>(job),
@@ -66,10 +69,12 @@ unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROW
     job: &Job,
 ) -> usize {
     // Rows this short are transposed instead, so this code is not needed.
-    if N > 0 && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= turn_limit::<I>(K::SIZE)) {
+    if N > 0 && job.mask.is_null() && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= turn_limit::<I>(K::SIZE)) {
         return 0;
     }
-    if const { N > 0 && !K::KEYS } && !job.other.is_null() {
+    if const { I::Register::BYTES > 16 && ROWS > 1 && matches!(N, 4 | UNROLL) } && !job.mask.is_null() {
+        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, MASKED>(job, PhantomData))
+    } else if const { N > 0 && !K::KEYS } && !job.other.is_null() {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, BOTH>(job, PhantomData))
     } else if const { K::FLOAT } && job.numbers {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, NUMBERS>(job, PhantomData))
@@ -145,6 +150,24 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
 
     /// Whether keys are compared.
     const KEYS: bool = K::KEYS && MODE != RAW;
+    /// Whether the lanes of a row are kept for the search where its loop is unrolled.
+    const KEPT: bool = Self::KEYS || MODE == MASKED;
+
+    /// The elements of a register that begins some bytes after its row, masked ones replaced by the element that loses to all.
+    #[inline(always)]
+    unsafe fn masked(&self, elements: V, constants: Constants<V>, row: usize, after: usize) -> V {
+        if MODE != MASKED {
+            return elements;
+        }
+        let mask = self.0.mask.wrapping_offset(self.0.mask_stride * row as isize).add(after / K::SIZE);
+        let loser = constants.least.lanes().xor(constants.flip);
+        match K::SIZE {
+            1 => elements.under::<1>(mask, loser),
+            2 => elements.under::<2>(mask, loser),
+            4 => elements.under::<4>(mask, loser),
+            _ => elements.under::<8>(mask, loser),
+        }
+    }
 
     /// The number of chunks of a row, 0 where the loop over the row is unrolled; and, where rows are read one at a time, the
     /// bytes by which all chunks but the first and the last begin earlier, so that they begin at a cache line.
@@ -170,7 +193,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     /// Where a register of a row begins: the last overlaps the one before, and is read twice where `N` is rounded up.
     #[inline(always)]
     fn start(len: usize, at: usize) -> usize {
-        if at > 0 && (at + 1 == N || at + 2 == N && N > 4) {
+        if at > 0 && (MODE == MASKED || at + 1 == N || at + 2 == N && N > 4) {
             (at * V::LANES).min(len - V::LANES)
         } else {
             at * V::LANES
@@ -190,14 +213,16 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
             for row in 0..ROWS {
                 let mut read = [flip; N];
                 for at in 0..N {
-                    let from = row_at(row).add(Self::start(job.len, at) * K::SIZE);
-                    read[at] = constants.elements::<K, MODE>(V::load(from));
+                    let after = Self::start(job.len, at) * K::SIZE;
+                    let elements = V::load(row_at(row).add(after));
+                    let elements = self.masked(elements, constants, first + row, after);
+                    read[at] = constants.elements::<K, MODE>(elements);
                     let lanes = constants.lanes::<K, MODE>(read[at]);
                     best[row] = if at == 0 { lanes } else { lanes.larger(best[row]) };
                     if MODE == BOTH {
                         least[row] = if at == 0 { lanes } else { lanes.smaller(least[row]) };
                     }
-                    if Self::KEYS {
+                    if Self::KEPT {
                         spill.add(row * N + at).write(lanes);
                     }
                 }
@@ -333,11 +358,12 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         for row in 0..ROWS {
             let from = start.wrapping_offset(job.stride * row as isize);
             // Equal lanes have equal bits, and NaN equals nothing. So the needle is flipped instead of the elements.
-            let bits = if Self::KEYS || MODE == PLAIN { needle[row] } else { needle[row].xor(flip) };
+            let lanes = Self::KEPT || MODE == PLAIN;
+            let bits = if lanes { needle[row] } else { needle[row].xor(flip) };
             if N > 0 {
                 let mut read = [flip; N];
                 for at in 0..N {
-                    read[at] = match Self::KEYS {
+                    read[at] = match Self::KEPT {
                         true => *spill.add(row * N + at),
                         false => V::load(from.add(Self::start(job.len, at) * K::SIZE)),
                     };
