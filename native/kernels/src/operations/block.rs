@@ -108,21 +108,21 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let (form, height) = (self.plan.form, span.len());
         let down = matches!(form, Form::Columns | Form::Interleaved(_));
         let lines = lines(if down { &reduced } else { &kept });
-        let read = |lines| match form {
-            Form::Rows => self.rows(ends, lines, len, height),
-            Form::RowBatches => self.row_batches(ends, lines, len, height),
-            Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
-                self.columns_under_copy(ends, lines, height, len, kept.mask)
+        let read = |lines| {
+            match form {
+                Form::Rows => self.rows(ends, lines, len, height),
+                Form::RowBatches => return self.row_batches(ends, lines, len, height),
+                Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
+                    self.columns_under_copy(ends, lines, height, len, kept.mask)
+                }
+                Form::Columns => self.columns(ends, lines, height, len),
+                Form::Interleaved(group) => self.interleaved(ends, lines, height, len, group),
             }
-            Form::Columns => self.columns(ends, lines, height, len),
-            Form::Interleaved(group) => self.interleaved(ends, lines, height, len, group),
+            true
         };
         let (number, along) = if down { (height, (len, &kept)) } else { (len, (height, &reduced)) };
         match self.plan.packed {
-            false => {
-                read(lines);
-                true
-            }
+            false => read(lines),
             true => self.pack(omission, lines, number, along, read),
         }
     }
@@ -136,7 +136,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         lines: Lines,
         number: usize,
         (len, along): (usize, &ReductionOffsets),
-        read: impl FnOnce(Lines),
+        read: impl FnOnce(Lines) -> bool,
     ) -> bool {
         let Input { element, swapped, .. } = self.inputs[0];
         let size = element.size();
@@ -157,8 +157,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let from = if ready { data } else { ptr::null() };
             omit(omission, (from, to, size), (number, len), mask, (mask_stride, along.mask))
         });
-        read(Lines::plain(to, step as isize));
-        fills
+        read(Lines::plain(to, step as isize)) && fills
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
@@ -213,18 +212,18 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     /// Reads short rows of `len` elements for both ends of the order at once or for one after the other.
-    unsafe fn row_batches(&self, (inputs, _, to): Request, lines: Lines, rows: usize, len: usize) {
+    unsafe fn row_batches(&self, (inputs, _, to): Request, lines: Lines, rows: usize, len: usize) -> bool {
         let both = !inputs[0].numbers && to[0].keys.is_null() && to[0].index.is_null();
         if both && read_both(inputs[0].element, len) {
             return self.row_batches_of(inputs, to, lines, rows, len);
         }
-        for end in 0..inputs.len() {
-            self.row_batches_of(&inputs[end..=end], &to[end..=end], lines, rows, len);
-        }
+        (0..inputs.len())
+            .fold(false, |fills, end| fills | self.row_batches_of(&inputs[end..=end], &to[end..=end], lines, rows, len))
     }
 
-    /// Reads short rows.
-    unsafe fn row_batches_of(&self, inputs: &[Input], all: &[Outputs], lines: Lines, rows: usize, len: usize) {
+    /// Reads short rows. Returns whether an element may equal what replaces skipped elements.
+    unsafe fn row_batches_of(&self, inputs: &[Input], all: &[Outputs], lines: Lines, rows: usize, len: usize) -> bool {
+        let mut fills = lines.mask.is_null();
         let Input { element, largest, numbers, .. } = inputs[0];
         let (size, marks) = (element.size(), self.marks());
         // Where batch after batch has NaN, fewer batches are tried in vain.
@@ -234,7 +233,20 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let (lines, rows) = (lines.from(done as isize), rows - done);
             let (to, other) = (all[0].from(done, size), all[all.len() - 1].from(done, size).values);
             let (last, other) = (self.last(), if all.len() > 1 { other } else { ptr::null_mut() });
-            let count = ShortRows { lines, rows, len, element, largest, last, numbers, marks, to, other }.run();
+            let count = ShortRows {
+                lines,
+                rows,
+                len,
+                element,
+                largest,
+                last,
+                numbers,
+                marks,
+                fills: &raw mut fills,
+                to,
+                other,
+            }
+            .run();
             if !to.keys.is_null() {
                 with_sources!(inputs, lines, S, X, _dispatch => {
                     lines.write_keys::<S, <X as Ends>::First>(count, to.index, to.keys)
@@ -243,13 +255,17 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             singly = if count > 0 { BATCH } else { (2 * singly).min(most) };
             let rest = singly.min(rows - count);
             if rest > 0 {
+                fills = true;
                 let lines = lines.from(count as isize);
                 let rests = [all[0], all[all.len() - 1]].map(|to| to.from(done + count, size));
                 let ends = (inputs, &[ptr::null(); 2][..all.len()], &rests[..all.len()]);
                 if len < SHORT && lines.mask.is_null() {
                     let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
                     let columns = Lines::plain(lines.data, size as isize);
-                    self.pack(None, columns, len, (rest, &kept), |lines| self.columns(ends, lines, len, rest));
+                    self.pack(None, columns, len, (rest, &kept), |lines| {
+                        self.columns(ends, lines, len, rest);
+                        true
+                    });
                 } else {
                     self.rows(ends, lines, rest, len);
                 }
@@ -272,6 +288,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             }
             done += count + rest;
         }
+        fills
     }
 
     unsafe fn rows(&self, request: Request, lines: Lines, rows: usize, len: usize) {

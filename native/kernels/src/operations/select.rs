@@ -32,7 +32,7 @@ use crate::operations::reduce::{reduce, reduce_ends, reduce_on};
 use crate::operations::sink::{Sink, Tile, Wants};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{ptr, slice};
+use std::{array, ptr};
 
 /// Writes the row-major index, within the reduced axes, of the extremum at every kept position.
 ///
@@ -408,12 +408,17 @@ impl Answers<'_> {
                 // In pieces that registers hold; the last overlaps the one before.
                 for at in (0..there.len()).step_by(PIECE) {
                     let at = at.min(there.len().saturating_sub(PIECE));
-                    let piece = &mut there[at..(at + PIECE).min(end - first)];
                     let rows = (0..along.len as isize).map(|place| mask.wrapping_offset(place * width).add(at));
-                    match <&mut [u8; PIECE]>::try_from(&mut *piece) {
-                        Ok(piece) => rows.for_each(|row| join(piece, &*row.cast::<[u8; PIECE]>())),
-                        Err(_) => rows.for_each(|row| join(piece, slice::from_raw_parts(row, piece.len()))),
+                    if there.len() < PIECE {
+                        rows.for_each(|row| (0..there.len()).for_each(|at| there[at] |= *row.add(at)));
+                        continue;
                     }
+                    let piece = there.as_mut_ptr().add(at).cast::<[u64; PIECE / 8]>();
+                    let joined = rows.fold(piece.read_unaligned(), |all, row| {
+                        let row = row.cast::<[u64; PIECE / 8]>().read_unaligned();
+                        array::from_fn(|word| all[word] | row[word])
+                    });
+                    piece.write_unaligned(joined);
                 }
             } else {
                 for &slice in &open {
@@ -515,12 +520,6 @@ unsafe fn any(from: *const u8, len: usize, step: isize) -> u64 {
 
 /// Bytes of a mask that are joined at a time.
 const PIECE: usize = 64;
-
-/// Sets the bits that are set in either.
-#[inline(always)]
-fn join(to: &mut (impl AsMut<[u8]> + ?Sized), from: &(impl AsRef<[u8]> + ?Sized)) {
-    to.as_mut().iter_mut().zip(from.as_ref()).for_each(|(to, from)| *to |= from);
-}
 
 /// Slices of a tile that are read once more, for the other end of the order.
 struct SecondReading<'a> {

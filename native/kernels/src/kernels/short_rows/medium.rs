@@ -52,11 +52,9 @@ const LONG: usize = 1024;
 pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
     let lanes = <I::Register as Lanes<K>>::LANES;
     match job.len.div_ceil(lanes) {
-        _ if job.rows < BATCH && !job.mask.is_null() => 0,
-        1..=4 if !job.mask.is_null() => batches::<I, K, 4, BATCH, CHUNK>(job),
-        _ if !job.mask.is_null() => batches::<I, K, UNROLL, BATCH, CHUNK>(job),
         count if count >= CHUNK && job.len * K::SIZE > LONG => batches::<I, K, 0, 1, LONG_CHUNK>(job),
         _ if job.rows < BATCH => 0,
+        1..4 if !job.lines.mask.is_null() => batches::<I, K, 4, BATCH, CHUNK>(job),
         1 => batches::<I, K, 1, BATCH, CHUNK>(job),
         2 => batches::<I, K, 2, BATCH, CHUNK>(job),
         3 => batches::<I, K, 3, BATCH, CHUNK>(job),
@@ -72,10 +70,11 @@ unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROW
     job: &Job,
 ) -> usize {
     // Rows this short are transposed instead, so this code is not needed.
-    if N > 0 && job.mask.is_null() && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= turn_limit::<I>(K::SIZE)) {
+    if N > 0 && job.lines.mask.is_null() && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= turn_limit::<I>(K::SIZE))
+    {
         return 0;
     }
-    if const { I::Register::BYTES > 16 && ROWS > 1 && matches!(N, 4 | UNROLL) } && !job.mask.is_null() {
+    if const { I::Register::BYTES > 16 && ROWS > 1 && matches!(N, 4 | 6 | UNROLL) } && !job.lines.mask.is_null() {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, MASKED>(job, PhantomData))
     } else if const { N > 0 && !K::KEYS } && !job.other.is_null() {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, BOTH>(job, PhantomData))
@@ -158,18 +157,27 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
 
     /// The elements of a register that begins some bytes after its row, masked ones replaced by the element that loses to all.
     #[inline(always)]
-    unsafe fn masked(&self, elements: V, constants: Constants<V>, row: usize, after: usize) -> V {
-        if MODE != MASKED {
-            return elements;
-        }
-        let mask = self.0.mask.wrapping_offset(self.0.mask_stride * row as isize).add(after / K::SIZE);
-        let loser = constants.least.lanes().xor(constants.flip);
+    unsafe fn masked(&self, elements: V, loser: V, row: usize, after: usize) -> V {
+        let mask = self.0.lines.from(row as isize).mask.add(after / K::SIZE);
         match K::SIZE {
             1 => elements.under::<1>(mask, loser),
             2 => elements.under::<2>(mask, loser),
             4 => elements.under::<4>(mask, loser),
             _ => elements.under::<8>(mask, loser),
         }
+    }
+
+    /// Whether an element of a batch, masked or not, equals the one that loses to all.
+    #[inline(always)]
+    unsafe fn fills(&self, first: usize, loser: V) -> bool {
+        let mut fills = V::Mask::none();
+        for row in first..first + ROWS {
+            for at in 0..N {
+                let elements = V::load(self.0.row(row).add(Self::start(self.0.len, at) * K::SIZE));
+                fills = fills.or(elements.equal(loser));
+            }
+        }
+        fills.any()
     }
 
     /// The number of chunks of a row, 0 where the loop over the row is unrolled; and, where rows are read one at a time, the
@@ -210,15 +218,18 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         let (job, flip) = (self.0, constants.flip);
         let mut nans = V::no_nan();
         let (mut best, mut least, mut only) = ([flip; ROWS], [flip; ROWS], [flip; ROWS]);
+        let loser = constants.least.lanes().xor(flip);
         let start = job.row(first);
-        let row_at = |row: usize| start.wrapping_offset(job.stride * row as isize);
+        let row_at = |row: usize| start.wrapping_offset(job.lines.stride * row as isize);
         if N > 0 {
             for row in 0..ROWS {
                 let mut read = [flip; N];
                 for at in 0..N {
                     let after = Self::start(job.len, at) * K::SIZE;
-                    let elements = V::load(row_at(row).add(after));
-                    let elements = self.masked(elements, constants, first + row, after);
+                    let mut elements = V::load(row_at(row).add(after));
+                    if MODE == MASKED {
+                        elements = self.masked(elements, loser, first + row, after);
+                    }
                     read[at] = constants.elements::<K, MODE>(elements);
                     let lanes = constants.lanes::<K, MODE>(read[at]);
                     best[row] = if at == 0 { lanes } else { lanes.larger(best[row]) };
@@ -311,10 +322,15 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 false => self.find::<false>(first, constants, spill, needle),
             };
             if self.0.marks {
+                let mut lost = false;
                 for row in 0..ROWS {
                     let loses = needle[row].meets(constants.least);
                     // `usize::MAX` becomes the index -1.
                     places[row] = select_unpredictable(loses, usize::MAX, places[row]);
+                    lost |= loses;
+                }
+                if MODE == MASKED && lost && self.fills(first, constants.least.lanes().xor(constants.flip)) {
+                    *self.0.fills = true;
                 }
             }
             self.0.put::<K, ROWS>(first, places);
@@ -359,7 +375,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
             }
         }
         for row in 0..ROWS {
-            let from = start.wrapping_offset(job.stride * row as isize);
+            let from = start.wrapping_offset(job.lines.stride * row as isize);
             // Equal lanes have equal bits, and NaN equals nothing. So the needle is flipped instead of the elements.
             let lanes = Self::KEPT || MODE == PLAIN;
             let bits = if lanes { needle[row] } else { needle[row].xor(flip) };

@@ -57,6 +57,8 @@ pub struct ShortRows {
     pub marks: bool,
     /// Receives the extremum itself and its place in the row, but no keys.
     pub to: Outputs,
+    /// Set where an element equals what replaces masked elements; may be null without a mask.
+    pub fills: *mut bool,
     /// Receives the extremum at the other end of the order, where [`read_both`] allows it and no place is wanted; or null.
     pub other: *mut u8,
 }
@@ -269,11 +271,7 @@ const fn turn_limit<I: Set>(size: usize) -> usize {
 /// What a kernel reads and writes: elements of a kind.
 #[derive(Clone, Copy)]
 struct Job {
-    data: *const u8,
-    stride: isize,
-    /// The byte of the first element in the mask, 0 where an element is skipped; null without a mask.
-    mask: *const u8,
-    mask_stride: isize,
+    lines: Lines,
     rows: usize,
     len: usize,
     last: bool,
@@ -285,6 +283,7 @@ struct Job {
     loser: i64,
     numbers: bool,
     marks: bool,
+    fills: *mut bool,
     to: Outputs,
     other: *mut u8,
 }
@@ -298,8 +297,8 @@ impl Job {
 
     /// The job without the first `done` rows.
     fn after<K: Kind>(&self, done: usize) -> Self {
-        let mask = self.mask.wrapping_offset(self.mask_stride * done as isize);
-        Self { data: self.row(done), mask, rows: self.rows - done, to: self.to.from(done, K::SIZE), ..*self }
+        let lines = self.lines.from(done as isize);
+        Self { lines, rows: self.rows - done, to: self.to.from(done, K::SIZE), ..*self }
     }
 
     /// Bits whose flip reverses the order.
@@ -310,7 +309,7 @@ impl Job {
     /// Where a row begins.
     #[inline(always)]
     fn row(&self, row: usize) -> *const u8 {
-        self.data.wrapping_offset(self.stride * row as isize)
+        self.lines.from(row as isize).data
     }
 
     /// Writes the places of the extrema of some rows, and the elements there. All bits set are -1 for any pointer width.
@@ -468,17 +467,17 @@ impl ShortRows {
     }
 
     unsafe fn by_length<I: Set<Register: Lanes<K>>, K: Kind>(&self, flip: i64, infinity: i64) -> usize {
-        let Self {
-            lines: Lines { data, stride, mask, mask_stride }, rows, len, last, numbers, marks, to, other, ..
-        } = *self;
+        let Self { lines, rows, len, last, numbers, marks, fills, to, other, .. } = *self;
         // A place of -1 has no element.
         debug_assert!(!(numbers || marks) || to.values.is_null());
         let loser = self.element.loser(self.largest) as i64;
-        let job =
-            Job { data, stride, mask, mask_stride, rows, len, last, flip, infinity, loser, numbers, marks, to, other };
+        let job = Job { lines, rows, len, last, flip, infinity, loser, numbers, marks, fills, to, other };
         let bytes = len * K::SIZE;
         let turns = bytes <= turn_limit::<I>(K::SIZE);
-        if turns && rows >= <I::Register as Lanes<K>>::LANES && (bytes >= turned::PART || stride == bytes as isize) {
+        if turns
+            && rows >= <I::Register as Lanes<K>>::LANES
+            && (bytes >= turned::PART || lines.stride == bytes as isize)
+        {
             turned::run::<I, K>(&job)
         } else if !turns && rows > 0 && bytes <= LONGEST {
             medium::run::<I, K>(&job)

@@ -187,7 +187,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
         table: &[u8; PART],
         nans: &mut Nans<K, V>,
     ) -> [V; Q] {
-        let step = Self::EACH as isize * self.0.stride;
+        let step = Self::EACH as isize * self.0.lines.stride;
         let mut columns = [constants.flip; Q];
         unroll!(Q, at => {
             let bytes = V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
