@@ -167,7 +167,7 @@ impl<'a> Plan<'a> {
             }
             Form::RowBatches if ends > 1 => ((TWICE / size / reduced.len + 1).next_multiple_of(LANES), usize::MAX),
             Form::Rows | Form::RowBatches => (POSITIONS, usize::MAX),
-            Form::Interleaved(rows) => (kept.len, rows * rows_of_a_block(size)),
+            Form::Interleaved(rows) => (kept.len, rows.saturating_mul(rows_of_a_block(size))),
         };
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
