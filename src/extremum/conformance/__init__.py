@@ -46,10 +46,7 @@ VERSIONS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spe
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question of a topic, such as ``nan``, to one version of an operator on one element type, such as ``float32``.
-
-    The question has the node's attributes and inputs.
-    """
+    """A question of a topic, such as ``nan``, to a version of an operator on one element type, such as ``float32``."""
 
     version: OperatorVersion
     element: str
@@ -189,6 +186,12 @@ class Selection:
                 remedy = f"did you mean {' or '.join(near)}?" if near else "extremum conformance export lists them"
                 raise ArgumentError(f"the suite has no case {min(missing)!r}", remedy=remedy)
 
+    def takes(self, schema: OperatorVersion, element: str, topic: str) -> bool:
+        """Return whether the cases of a topic are selected."""
+        values = (schema.name, schema.since, element, topic)
+        filters = (self.operators, self.versions, self.elements, self.topics)
+        return all(not choices or value in choices for choices, value in zip(filters, values, strict=True))
+
 
 _names = functools.cache(lambda: [case.name for case in cases()])
 
@@ -212,13 +215,10 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
     """
     subset = selection or Selection()
     starts = {tuple(name.split("_")[:3]) for name in subset.names}
-    filters = (subset.operators, subset.versions, subset.elements, subset.topics, starts)
     for schema, element, topic in product(VERSIONS, ELEMENT_TYPES, TOPICS):
         start = (schema.name.lower(), str(schema.since), element.name)
-        values = (schema.name, schema.since, element.name, topic, start)
-        if any(choices and value not in choices for choices, value in zip(filters, values, strict=True)):
-            continue
-        if element.name in schema.types or topic == "refusals":
+        there = element.name in schema.types or topic == "refusals"
+        if there and subset.takes(schema, element.name, topic) and (not starts or start in starts):
             identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
             subject = Subject(schema, element.dtype, np.random.default_rng([seed, identity]))
             for case in (Case(schema, element.name, topic, question) for question in TOPICS[topic](subject)):
