@@ -20,7 +20,7 @@ use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::{ShortRows, read_both};
 use crate::layout::ReductionOffsets;
 use crate::operations::input::{Input, Omission, with_sources};
-use crate::operations::plan::{BATCH, Form, Plan, SHORT};
+use crate::operations::plan::{BATCH, Form, MASK_SCRATCH, Plan, SHORT};
 use crate::operations::select::bits;
 use crate::operations::sink::{Results, combine};
 use std::marker::PhantomData;
@@ -204,7 +204,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// scratch memory.
     #[inline(never)]
     unsafe fn columns_under_copy(&self, ends: Request, lines: Lines, rows: usize, len: usize, step: isize) {
-        let mut scratch = Aligned([const { MaybeUninit::<u8>::uninit() }; OMIT_SCRATCH]);
+        let mut scratch = Aligned([const { MaybeUninit::<u8>::uninit() }; MASK_SCRATCH]);
         let (data, to) = (lines.mask, scratch.0.as_mut_ptr().cast::<u8>());
         let (outer, inner) = ((rows, lines.mask_stride), (len, step));
         Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();

@@ -39,8 +39,9 @@ const TWICE: usize = 1 << 14;
 /// Rows that fill all lanes of the widest register, whatever the element.
 const LANES: usize = 64;
 
-/// Columns under a mask that is copied.
-const MASK: usize = 512;
+/// Columns under a mask that is copied, and bytes of that copy: many rows, since each block starts anew.
+const MASK: usize = 256;
+pub const MASK_SCRATCH: usize = 1 << 16;
 
 /// Columns are cut across where each task has at least this many rows.
 const TALL: usize = 16;
@@ -155,7 +156,7 @@ impl<'a> Plan<'a> {
         let scratch = if omits { OMIT_SCRATCH } else { SCRATCH };
         let (tile, chunk) = match form {
             // A mask whose layout is not that of the elements is copied.
-            Form::Columns if !packed && omits && kept.strides.mask != 1 => (MASK, OMIT_SCRATCH / MASK),
+            Form::Columns if !packed && omits && kept.strides.mask != 1 => (MASK, MASK_SCRATCH / MASK),
             Form::Columns if !packed => (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size) }),
             Form::Columns => {
                 let chunk = if short { reduced.len } else { SHORT / 2 };

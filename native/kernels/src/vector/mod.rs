@@ -329,22 +329,30 @@ pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
     fold::<K, V>(best, K::SIZE)
 }
 
-/// [`spread`] for four registers at once: zips join pairs of registers, so that four take little longer than one.
+/// The largest lane of each of four registers, at bytes 0, 4, 8 and 12 of the first register; for lanes of 8 bytes at bytes 0 and
+/// 8 of the first, then of the second. Zips join pairs of registers, so that four take little longer than one.
 #[inline(always)]
-pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 4] {
+pub unsafe fn fold_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 2] {
     let join = |(low, high): (V, V)| low.larger(high);
     if K::SIZE == 8 {
-        let (ab, cd) = (fold::<K, V>(join(a.zip::<8>(b)), 16), fold::<K, V>(join(c.zip::<8>(d)), 16));
+        return [fold::<K, V>(join(a.zip::<8>(b)), 16), fold::<K, V>(join(c.zip::<8>(d)), 16)];
+    }
+    let (ab, cd) = (join(a.zip::<4>(b)), join(c.zip::<4>(d)));
+    [within_words::<K, V>(fold::<K, V>(join(ab.zip::<8>(cd)), 16), K::SIZE); 2]
+}
+
+/// Copies each of the lanes that [`fold_four`] found to all lanes of a register.
+#[inline(always)]
+pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([ab, cd]: [V; 2]) -> [V; 4] {
+    if K::SIZE == 8 {
         let ((a, b), (c, d)) = (ab.zip::<8>(ab), cd.zip::<8>(cd));
         return [a, b, c, d];
     }
-    let (ab, cd) = (join(a.zip::<4>(b)), join(c.zip::<4>(d)));
-    let all = within_words::<K, V>(fold::<K, V>(join(ab.zip::<8>(cd)), 16), K::SIZE);
     [
-        all.shuffle(const { &broadcast(0) }),
-        all.shuffle(const { &broadcast(1) }),
-        all.shuffle(const { &broadcast(2) }),
-        all.shuffle(const { &broadcast(3) }),
+        ab.shuffle(const { &broadcast(0) }),
+        ab.shuffle(const { &broadcast(1) }),
+        ab.shuffle(const { &broadcast(2) }),
+        ab.shuffle(const { &broadcast(3) }),
     ]
 }
 

@@ -29,7 +29,7 @@
 use crate::isa::Task;
 use crate::kernels::lanes::LINE;
 use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, MASKED, NUMBERS, PLAIN, RAW, Set, Unpacked, turn_limit};
-use crate::vector::{Kind, Lanes, Mask, Register, place, splat, spread, spread_four};
+use crate::vector::{Kind, Lanes, Mask, Register, fold_four, place, splat, spread, spread_four};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -50,11 +50,10 @@ const LONG: usize = 1024;
 
 /// Returns the number of rows done.
 pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
-    let lanes = <I::Register as Lanes<K>>::LANES;
-    match job.len.div_ceil(lanes) {
+    match job.len.div_ceil(<I::Register as Lanes<K>>::LANES) {
+        count if !job.lines.mask.is_null() => masked::<I, K>(job, count),
         count if count >= CHUNK && job.len * K::SIZE > LONG => batches::<I, K, 0, 1, LONG_CHUNK>(job),
         _ if job.rows < BATCH => 0,
-        1..4 if !job.lines.mask.is_null() => batches::<I, K, 4, BATCH, CHUNK>(job),
         1 => batches::<I, K, 1, BATCH, CHUNK>(job),
         2 => batches::<I, K, 2, BATCH, CHUNK>(job),
         3 => batches::<I, K, 3, BATCH, CHUNK>(job),
@@ -65,17 +64,26 @@ pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
     }
 }
 
+/// Reads rows of `count` registers, with their mask.
+unsafe fn masked<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job, count: usize) -> usize {
+    if const { I::Register::BYTES == 16 } {
+        0 // Masks are not read.
+    } else {
+        match count {
+            ..=4 => I::run(Medium::<K, I::Register, 4, BATCH, CHUNK, MASKED>(job, PhantomData)),
+            5 | 6 => I::run(Medium::<K, I::Register, 6, BATCH, CHUNK, MASKED>(job, PhantomData)),
+            _ => I::run(Medium::<K, I::Register, UNROLL, BATCH, CHUNK, MASKED>(job, PhantomData)),
+        }
+    }
+}
+
 /// Reads rows of at most `N` registers; where `N` is 0, rows of more than four.
 unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROWS: usize, const CHUNK: usize>(
     job: &Job,
 ) -> usize {
     // Rows this short are transposed instead, so this code is not needed.
-    if N > 0 && job.lines.mask.is_null() && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= turn_limit::<I>(K::SIZE))
-    {
-        return 0;
-    }
-    if const { I::Register::BYTES > 16 && ROWS > 1 && matches!(N, 4 | 6 | UNROLL) } && !job.lines.mask.is_null() {
-        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, MASKED>(job, PhantomData))
+    if N > 0 && N * <I::Register as Lanes<K>>::LANES * K::SIZE <= turn_limit::<I>(K::SIZE) {
+        0
     } else if const { N > 0 && !K::KEYS } && !job.other.is_null() {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, BOTH>(job, PhantomData))
     } else if const { K::FLOAT } && job.numbers {
@@ -211,14 +219,15 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         }
     }
 
-    /// For each row of a batch, in all lanes: the largest lane, and that of the other end of the order. Also whether this kernel
-    /// cannot decide, because there is NaN or, for `RAW`, a row with nothing above zero.
+    /// For each row of a batch, in all lanes: the largest lane; for `BOTH`, as [`fold`](Self::fold) joins them, that lane and that
+    /// of the other end of the order. Also whether this kernel cannot decide, because there is NaN or, for `RAW`, a row with
+    /// nothing above zero.
     #[inline(always)]
     unsafe fn reduce(&self, first: usize, constants: Constants<V>, spill: *mut V) -> ([V; ROWS], [V; ROWS], bool) {
         let (job, flip) = (self.0, constants.flip);
         let mut nans = V::no_nan();
         let (mut best, mut least, mut only) = ([flip; ROWS], [flip; ROWS], [flip; ROWS]);
-        let loser = constants.least.lanes().xor(flip);
+        let loser = splat::<K, V>(job.loser);
         let start = job.row(first);
         let row_at = |row: usize| start.wrapping_offset(job.lines.stride * row as isize);
         if N > 0 {
@@ -278,12 +287,14 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 V::see(&mut nans, only[row], only[(row + 1).min(ROWS - 1)]);
             }
         }
-        let needle = Self::spread(best);
+        if MODE == BOTH {
+            return (Self::fold(best), Self::fold(least), V::has_nan(nans, flip, flip));
+        }
+        let needle = Self::spread(Self::fold(best));
         let mut all = needle[0];
         for row in 1..ROWS {
             all = all.larger(needle[row]);
         }
-        let least = if MODE == BOTH { Self::spread(least) } else { needle };
         let mut other = MODE != NUMBERS && V::has_nan(nans, all, constants.infinity);
         if MODE == RAW {
             let (one, mut none) = (splat::<K, V>(1), V::Mask::none());
@@ -292,14 +303,23 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
             }
             other |= none.any();
         }
-        (needle, least, other)
+        (needle, needle, other)
     }
 
-    /// The largest lane of each register, in all lanes.
+    /// The largest lanes of a batch, joined in two registers.
+    #[inline(always)]
+    unsafe fn fold(mut best: [V; ROWS]) -> [V; ROWS] {
+        if ROWS == BATCH {
+            [best[0], best[1 % ROWS]] = fold_four::<K, V>([best[0], best[1 % ROWS], best[2 % ROWS], best[3 % ROWS]]);
+        }
+        best
+    }
+
+    /// The largest lane of each row in all lanes of a register.
     #[inline(always)]
     unsafe fn spread(mut best: [V; ROWS]) -> [V; ROWS] {
         if ROWS == BATCH {
-            let four = spread_four::<K, V>([best[0], best[1 % ROWS], best[2 % ROWS], best[3 % ROWS]]);
+            let four = spread_four::<K, V>([best[0], best[1 % ROWS]]);
             #[allow(clippy::manual_memcpy, reason = "a copy of memory is none of registers")]
             for row in 0..ROWS {
                 best[row] = four[row];
@@ -317,6 +337,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     unsafe fn answer(&self, first: usize, constants: Constants<V>, spill: *const V, needle: [V; ROWS]) {
         let has_places = MODE != BOTH && !self.0.to.index.is_null();
         if has_places || !self.write(first, needle) {
+            let needle = if MODE == BOTH { Self::spread(needle) } else { needle };
             let mut places = match self.0.last {
                 true => self.find::<true>(first, constants, spill, needle),
                 false => self.find::<false>(first, constants, spill, needle),
@@ -329,7 +350,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                     places[row] = select_unpredictable(loses, usize::MAX, places[row]);
                     lost |= loses;
                 }
-                if MODE == MASKED && lost && self.fills(first, constants.least.lanes().xor(constants.flip)) {
+                if MODE == MASKED && lost && self.fills(first, splat::<K, V>(self.0.loser)) {
                     *self.0.fills = true;
                 }
             }
@@ -342,7 +363,11 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     unsafe fn write(&self, first: usize, needle: [V; ROWS]) -> bool {
         let mut lanes = [0; ROWS];
         for row in 0..ROWS {
-            lanes[row] = Unpacked::new(needle[row]).0[0];
+            lanes[row] = match K::SIZE {
+                _ if MODE != BOTH => Unpacked::new(needle[row]).0[0],
+                8 => Unpacked::new(needle[row / 2 % ROWS]).0[row % 2],
+                size => Unpacked::new(needle[0]).get::<K>(row * 4 / size) as u64,
+            };
         }
         if K::FLOAT && lanes.iter().any(|lane| lane << (65 - 8 * K::SIZE) == 0) {
             return false;
