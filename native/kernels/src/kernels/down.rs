@@ -27,6 +27,7 @@
 
 use crate::element::ElementType;
 use crate::isa::Task;
+use crate::kernels::lanes::write_bits;
 use crate::kernels::short_rows::{Set, Unpacked, store_places, values, with_kind, with_set};
 use crate::vector::{Kind, Lanes, Mask, Register, fold, splat};
 use std::marker::PhantomData;
@@ -254,10 +255,10 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
         };
         let number = |row: usize| least ^ if job.last { row } else { job.rows - 1 - row } as u64;
         let mut numbers = [0u8; SEVERAL];
-        for (row, numbers) in numbers.chunks_exact_mut(width).take(job.rows).enumerate() {
-            for lane in numbers.chunks_exact_mut(K::SIZE) {
-                let low = if cfg!(target_endian = "little") { 0 } else { 8 - K::SIZE };
-                lane.copy_from_slice(&number(row).to_ne_bytes()[low..][..K::SIZE]);
+        for row in 0..job.rows {
+            for column in 0..job.columns {
+                let to = numbers.as_mut_ptr().add(row * width + column * K::SIZE);
+                write_bits(to, number(row), K::SIZE);
             }
         }
         let (reads, end) = (job.rows.div_ceil(V::BYTES / width), job.rows * width - V::BYTES);
