@@ -73,8 +73,8 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Task
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        // Few calls want both ends, so one loop is enough for them.
-        let spread = MODE == BOTH || self.0.last || ONE && self.0.len < Q;
+        // Few calls want both ends, so one loop is enough for them. Lanes behind the only row of a part are not compared.
+        let spread = MODE == BOTH || self.0.last || ONE && self.0.len < Q && Self::EACH > 1;
         if spread { self.batches::<true>() } else { self.batches::<false>() }
     }
 }
@@ -128,7 +128,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
         job.rows
     }
 
-    /// Does one batch; returns false, with nothing written, where a lane was NaN.
+    /// Does one batch; returns false, with nothing written, where a lane was NaN: an element, or one that follows the rows.
     #[inline(always)]
     unsafe fn batch<const SPREAD: bool>(
         &self,
