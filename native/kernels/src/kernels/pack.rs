@@ -108,10 +108,7 @@ impl Pack {
                     _ if left == 0 => {}
                     // By bytes, because neither side needs to be aligned.
                     to if stride == size => to.cast::<u8>().copy_from_nonoverlapping(from, left * SIZE),
-                    to if stride == 0 => {
-                        let element = from.cast::<T>().read_unaligned();
-                        (0..left).for_each(|at| to.add(at).write_unaligned(element));
-                    }
+                    to if stride == 0 => line(from, 0, to, left),
                     to if stride == -size => line(from, -size, to, left),
                     to if stride == 2 * size => line(from, 2 * size, to, left),
                     to => line(from, stride, to, left),

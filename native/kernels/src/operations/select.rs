@@ -464,8 +464,10 @@ impl Answers<'_> {
                 (place.input, place.mask)
             }
         };
-        !mask.is_null() && *mask.wrapping_offset(masked) == 0
-            || pattern.matches(bits(self.input.data.wrapping_offset(input), size, self.input.swapped))
+        // Without a branch that depends on the mask: it would be mispredicted.
+        let masked = !mask.is_null() && *mask.wrapping_offset(masked) == 0;
+        let bits = || bits(self.input.data.wrapping_offset(input), size, self.input.swapped);
+        if pattern.is_none() { masked } else { masked | pattern.matches(bits()) }
     }
 
     /// The bits of an element, in this machine's order.

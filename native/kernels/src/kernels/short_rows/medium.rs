@@ -24,10 +24,16 @@
 //! extremum is above zero and that has no NaN needs no keys. The first other row sends the remaining rows to the keys (1.2 to
 //! 1.45 times as fast with AVX2, 1.25 with AVX-512, 1.6 with SSE4.2: rows of 80 to 1000 on the same Xeon).
 //!
-//! Not done: prefetching, which gained 10 % from the third-level cache and lost as much in the second.
+//! A register of 64 bytes straddles two cache lines in most rows. A load that misses the first-level cache and straddles lines takes
+//! twice as long (75 GB/s from the second-level cache instead of 140), so each chunk prefetches the line 4 KiB after each of its
+//! registers: rows of more than 512 bytes are 1.05 to 1.2 times as fast (Xeon, family 6, model 207). Rows of eight such registers
+//! are read in chunks too: the search then reads half as much (rows of 64 64-bit elements 1.1 times as fast, of 200 16-bit floats
+//! 0.9 times).
+//!
+//! Not done: prefetching for other rows or narrower registers (0.95 to 1.05 times as fast).
 
 use crate::isa::Task;
-use crate::kernels::lanes::LINE;
+use crate::kernels::lanes::{LINE, prefetch};
 use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, MASKED, NUMBERS, PLAIN, RAW, Set, Unpacked, turn_limit};
 use crate::vector::{Kind, Lanes, Mask, Register, fold_four, place, splat, spread, spread_four};
 use std::hint::select_unpredictable;
@@ -48,6 +54,9 @@ pub const UNROLL: usize = 8;
 /// Rows of more bytes than this are read one at a time.
 const LONG: usize = 1024;
 
+/// Bytes from a register to the line that is prefetched with it.
+const AHEAD: usize = 4096;
+
 /// Returns the number of rows done.
 pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
     match job.len.div_ceil(<I::Register as Lanes<K>>::LANES) {
@@ -59,7 +68,7 @@ pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
         3 => batches::<I, K, 3, BATCH, CHUNK>(job),
         4 => batches::<I, K, 4, BATCH, CHUNK>(job),
         5 | 6 => batches::<I, K, 6, BATCH, CHUNK>(job),
-        7 | 8 => batches::<I, K, 8, BATCH, CHUNK>(job),
+        7 | 8 => batches::<I, K, UNROLL, BATCH, CHUNK>(job),
         _ => batches::<I, K, 0, BATCH, CHUNK>(job),
     }
 }
@@ -86,6 +95,8 @@ unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROW
         0
     } else if const { N > 0 && !K::KEYS } && !job.other.is_null() {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, BOTH>(job, PhantomData))
+    } else if const { N == UNROLL && I::Register::BYTES == LINE } {
+        batches::<I, K, 0, ROWS, CHUNK>(job)
     } else if const { K::FLOAT } && job.numbers {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, NUMBERS>(job, PhantomData))
     } else if const { K::KEYS } {
@@ -264,7 +275,11 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
             for row in 0..ROWS {
                 let mut read = [flip; CHUNK];
                 for at in 0..CHUNK {
-                    read[at] = constants.elements::<K, MODE>(V::load(row_at(row).add(offset + at * V::BYTES)));
+                    let from = row_at(row).add(offset + at * V::BYTES);
+                    if V::BYTES == LINE {
+                        prefetch::<LINE>(from.wrapping_add(AHEAD));
+                    }
+                    read[at] = constants.elements::<K, MODE>(V::load(from));
                 }
                 for at in (0..CHUNK).step_by(2) {
                     V::see(&mut nans, read[at], read[at + 1]);
