@@ -1,38 +1,27 @@
 //! The library in a host without Python, which is this program: it loads, registers, runs and closes the library. The host has
 //! the few functions of the C API that it needs, over tensors that say what a test wants.
 
-#[cfg(unix)]
-use libloading::os::unix as system;
-#[cfg(windows)]
-use libloading::os::windows as system;
+use libloading::Library;
 use ort_sys::{
     ONNXTensorElementDataType, OrtApi, OrtApiBase, OrtCustomOp, OrtCustomOpDomain, OrtErrorCode, OrtKernelContext,
     OrtKernelInfo, OrtSessionOptions, OrtStatus, OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
 };
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::{MaybeUninit, forget};
-use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock};
-use std::{env, fs, ptr};
+use std::sync::Mutex;
+use std::{env, ptr};
 
 type RegisterCustomOps = unsafe extern "system" fn(*mut OrtSessionOptions, *const OrtApiBase) -> OrtStatusPtr;
 
-/// The file that cargo has made of the same crate, next to this program.
-fn path() -> PathBuf {
+/// Loads the file that cargo has made of the same crate, next to this program. A library that needs a symbol of Python or of an
+/// ONNX Runtime does not load: Rust has all symbols bound at once. Also returns the function that a host needs, as an address that
+/// is not bound to the handle.
+fn load() -> (Library, RegisterCustomOps) {
     let name = format!("{}extremum_onnxruntime{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
-    env::current_exe().expect("this program has a path").with_file_name(name)
-}
-
-/// Loads the library as strictly as possible: every symbol has to be found at once. Also returns the function that a host needs,
-/// as an address that is not bound to the handle.
-fn load() -> (system::Library, RegisterCustomOps) {
-    #[cfg(unix)]
+    let path = env::current_exe().expect("this program has a path").with_file_name(name);
     // SAFETY: the library does nothing while it is loaded.
-    let library = unsafe { system::Library::open(Some(path()), system::RTLD_NOW | system::RTLD_LOCAL) };
-    #[cfg(windows)]
-    // SAFETY: as above.
-    let library = unsafe { system::Library::new(path()) };
-    let library = library.unwrap_or_else(|error| panic!("{} does not load: {error}", path().display()));
+    let library = unsafe { Library::new(&path) };
+    let library = library.unwrap_or_else(|error| panic!("{} does not load: {error}", path.display()));
     // SAFETY: the function has this type.
     let function = *unsafe { library.get::<RegisterCustomOps>(b"RegisterCustomOps\0") }.expect("it has the function");
     (library, function)
@@ -53,13 +42,11 @@ impl Options {
     }
 }
 
-/// The operators that were added to a domain, by their addresses.
-static OPERATORS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+/// The operators that were added to a domain.
+static OPERATORS: Mutex<Vec<&OrtCustomOp>> = Mutex::new(Vec::new());
 
 fn operators() -> Vec<&'static OrtCustomOp> {
-    let addresses = OPERATORS.lock().expect("no test has failed");
-    // SAFETY: the library never frees an operator.
-    addresses.iter().map(|&each| unsafe { &*ptr::with_exposed_provenance(each) }).collect()
+    OPERATORS.lock().expect("no test has failed").clone()
 }
 
 fn name(operator: &OrtCustomOp) -> String {
@@ -114,15 +101,12 @@ macro_rules! host {
             unsafe { $body }
         })*
 
-        unsafe extern "system" fn table(_: u32) -> *const OrtApi {
-            static TABLE: OnceLock<usize> = OnceLock::new();
-            ptr::with_exposed_provenance(*TABLE.get_or_init(|| {
-                let table = Box::leak(Box::new(MaybeUninit::<OrtApi>::zeroed())).as_mut_ptr();
-                // SAFETY: these are places of functions in a table that nobody else has yet.
-                unsafe { $((&raw mut (*table).$name).write($name);)* }
-                table.expose_provenance()
-            }))
-        }
+        static TABLE: MaybeUninit<OrtApi> = {
+            let mut table = MaybeUninit::<OrtApi>::zeroed();
+            // SAFETY: these are places of functions in the table.
+            unsafe { $((&raw mut (*table.as_mut_ptr()).$name).write($name);)* }
+            table
+        };
     };
 }
 
@@ -137,7 +121,8 @@ host! {
         *domain = ptr::without_provenance_mut(1);
     }
     CustomOpDomain_Add(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) {
-        OPERATORS.lock().expect("no test has failed").push(operator.expose_provenance());
+        // The library never frees an operator.
+        OPERATORS.lock().expect("no test has failed").push(&*operator);
     }
     AddCustomOpDomain(options: *mut OrtSessionOptions, _domain: *mut OrtCustomOpDomain) {
         (*options.cast::<Options>()).domains += 1;
@@ -210,16 +195,11 @@ extern "system" fn version() -> *const c_char {
     c"1.18.0".as_ptr()
 }
 
-const BASE: OrtApiBase = OrtApiBase { GetApi: table, GetVersionString: version };
-
-#[test]
-fn nothing_of_python_is_in_it() {
-    let bytes = fs::read(path()).expect("cargo has made the library");
-    for name in [&b"PyErr_"[..], b"PyExc_", b"PyObject_", b"_Py_"] {
-        assert!(!bytes.windows(name.len()).any(|each| each == name), "{}", String::from_utf8_lossy(name));
-    }
-    assert!(bytes.windows(17).any(|each| each == b"RegisterCustomOps"));
+extern "system" fn table(_: u32) -> *const OrtApi {
+    TABLE.as_ptr()
 }
+
+const BASE: OrtApiBase = OrtApiBase { GetApi: table, GetVersionString: version };
 
 #[test]
 fn it_is_registered_once_and_stays() {
