@@ -1,8 +1,7 @@
 //! The attributes of a node, read while its kernel is made or while shapes are inferred.
 
 use crate::api::{Api, Failure, Result, refuse};
-use crate::operators::OPERATORS;
-use ort_sys::{OrtKernelInfo, OrtOpAttr, OrtOpAttrType, OrtShapeInferContext, OrtStatusPtr};
+use ort_sys::{OrtKernelInfo, OrtOpAttrType, OrtShapeInferContext, OrtStatusPtr};
 use std::ffi::CStr;
 use std::ptr;
 
@@ -25,22 +24,29 @@ pub enum Source {
 pub struct Attributes {
     api: Api,
     source: Source,
+    /// The names that the operator has. The C API cannot list what else a node has.
+    own: &'static [&'static CStr],
 }
 
 impl Attributes {
     /// # Safety
     /// The source is of the API's ONNX Runtime and outlives what is made here.
-    pub unsafe fn new(api: Api, source: Source) -> Self {
-        Self { api, source }
+    pub unsafe fn new(api: Api, source: Source, own: &'static [&'static CStr]) -> Self {
+        Self { api, source, own }
     }
 
-    /// Reads an attribute of the wanted kind, or refuses it.
+    /// Reads an attribute of the wanted kind; refuses another kind, and an attribute of another operator.
     fn read<T>(&self, name: &CStr, kind: &str, take: impl Fn(&Value) -> Option<T>) -> Result<Option<T>> {
         let Some(value) = self.value(name) else { return Ok(None) };
+        let is_own = self.own.contains(&name);
+        let name = name.to_string_lossy();
+        if !is_own {
+            let own: Vec<_> = self.own.iter().map(|name| name.to_string_lossy()).collect();
+            return refuse(format!("there is no attribute '{name}'"), format!("the attributes are {}", own.join(", ")));
+        }
         if let Some(result) = take(&value) {
             return Ok(Some(result));
         }
-        let name = name.to_string_lossy();
         let given = match value {
             Value::Int(value) => format!("{name}={value}"),
             Value::Text(value) => format!("{name}={value:?}"),
@@ -79,15 +85,6 @@ impl Attributes {
             Some("min") => Ok(false),
             Some(other) => refuse(format!("attribute 'order' is '{other}'"), "use 'max', the default, or 'min'"),
         }
-    }
-
-    /// Refuses attributes of other operators of the domain; the C API cannot list what else a node has.
-    pub fn refuse_all_but(&self, own: &[&CStr]) -> Result<()> {
-        let mut all = OPERATORS.iter().flat_map(|operator| operator.attributes);
-        let Some(name) = all.find(|name| !own.contains(name) && self.value(name).is_some()) else { return Ok(()) };
-        let own: Vec<_> = own.iter().map(|name| name.to_string_lossy()).collect();
-        let reason = format!("there is no attribute '{}'", name.to_string_lossy());
-        refuse(reason, format!("the attributes are {}", own.join(", ")))
     }
 
     fn value(&self, name: &CStr) -> Option<Value> {
@@ -133,45 +130,31 @@ impl Attributes {
     /// Reads a list by asking for its length first: `read` gets room, or null, and the number of values there is room for.
     fn list<T: Default + Clone>(&self, read: impl Fn(*mut T, *mut usize) -> OrtStatusPtr) -> Option<Vec<T>> {
         let mut size = 0;
-        if !self.api.is_success(read(ptr::null_mut(), &raw mut size)) {
+        // `ReadOpAttr` tells the length while it fails.
+        if !self.api.is_success(read(ptr::null_mut(), &raw mut size)) && size == 0 {
             return None;
         }
         let mut values = vec![T::default(); size];
         (size == 0 || self.api.is_success(read(values.as_mut_ptr(), &raw mut size))).then_some(values)
     }
 
+    /// No shape depends on a text, so only numbers are read.
     fn of_inference(&self, context: *const OrtShapeInferContext, name: &CStr) -> Option<Value> {
-        let mut attribute: *const OrtOpAttr = ptr::null();
-        // SAFETY: the promise of `new`; the name ends with a zero, the attribute belongs to the node.
-        let status =
-            unsafe { ((*self.api.table).ShapeInferContext_GetAttribute)(context, name.as_ptr(), &raw mut attribute) };
+        let (table, mut attribute) = (self.api.table, ptr::null());
+        // SAFETY: the promise of `new`; the name ends with a zero.
+        let status = unsafe { ((*table).ShapeInferContext_GetAttribute)(context, name.as_ptr(), &raw mut attribute) };
         if !self.api.is_success(status) {
             return None;
         }
-        if let Some(words) = self.words(attribute, OrtOpAttrType::ORT_OP_ATTR_INT) {
-            return Some(Value::Int(words[0] as i64));
-        }
-        if let Some(words) = self.words(attribute, OrtOpAttrType::ORT_OP_ATTR_INTS) {
-            return Some(Value::Ints(words.into_iter().map(|word| word as i64).collect()));
-        }
-        let words = self.words(attribute, OrtOpAttrType::ORT_OP_ATTR_STRING)?;
-        let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_ne_bytes).collect();
-        Some(Value::Text(CStr::from_bytes_until_nul(&bytes).ok()?.to_string_lossy().into_owned()))
-    }
-
-    /// Reads an attribute into a buffer that grows until the value fits: a read that fails tells the length in bytes.
-    fn words(&self, attribute: *const OrtOpAttr, kind: OrtOpAttrType) -> Option<Vec<u64>> {
-        let mut words = vec![0u64; 1];
-        loop {
-            let (room, mut size) = (words.len() * size_of::<u64>(), 0);
-            let data = words.as_mut_ptr().cast();
-            // SAFETY: the buffer has the room that is stated.
-            let status = unsafe { ((*self.api.table).ReadOpAttr)(attribute, kind, data, room, &raw mut size) };
-            let read = self.api.is_success(status);
-            words.resize(size.div_ceil(size_of::<u64>()), 0);
-            if read || size <= room {
-                return (read && size > 0).then_some(words);
-            }
-        }
+        let ints = |kind| {
+            // SAFETY: the attribute belongs to the node; `list` gives the room that it states, here in bytes.
+            self.list(|values: *mut i64, size: *mut usize| unsafe {
+                let status = ((*table).ReadOpAttr)(attribute, kind, values.cast(), *size * size_of::<i64>(), size);
+                *size /= size_of::<i64>();
+                status
+            })
+        };
+        let int = ints(OrtOpAttrType::ORT_OP_ATTR_INT).map(|value| Value::Int(value[0]));
+        int.or_else(|| ints(OrtOpAttrType::ORT_OP_ATTR_INTS).filter(|values| !values.is_empty()).map(Value::Ints))
     }
 }

@@ -145,9 +145,7 @@ struct Kernel {
 impl Kernel {
     unsafe fn new(registration: &'static Registration, info: *const OrtKernelInfo) -> Result<Self> {
         let &Registration { api, operator, .. } = registration;
-        let attributes = Attributes::new(api, Source::Kernel(info));
-        attributes.refuse_all_but(operator.attributes)?;
-        let node = Node::new(operator, &attributes)?;
+        let node = Node::new(operator, &Attributes::new(api, Source::Kernel(info), operator.attributes))?;
         let (mut inputs, mut outputs) = (0, 0);
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
         call!(api, KernelInfo_GetOutputCount(info, &raw mut outputs));
@@ -249,7 +247,7 @@ fn require_type(what: &str, number: i32, expected: Number) -> Result<()> {
 ///
 /// Errors in the node are left to its kernel, which can report them: here ONNX Runtime ignores them.
 unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInferContext) -> Result<()> {
-    let node = Node::new(operator, &Attributes::new(api, Source::Inference(context)))?;
+    let node = Node::new(operator, &Attributes::new(api, Source::Inference(context), operator.attributes))?;
     let mut element = None;
     let mut names: Vec<*const c_char> = Vec::new();
     let mut count = 0;

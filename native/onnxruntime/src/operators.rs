@@ -152,7 +152,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Reads the attributes; the node has no attributes of other operators.
+    /// Reads every attribute of the domain, so that one of another operator is refused.
     pub fn new(operator: &'static Operator, attributes: &Attributes) -> Result<Self> {
         let (axes, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
         let to_last = attributes.flag(c"to_last", false)?;
@@ -162,7 +162,7 @@ impl Node {
         }
         Ok(Self {
             operator,
-            largest: attributes.largest()? && attributes.flag(c"largest", true)?,
+            largest: attributes.largest()? & attributes.flag(c"largest", true)?,
             axes,
             axis,
             to_last,
