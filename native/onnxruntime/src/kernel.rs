@@ -7,7 +7,7 @@
     reason = "one condition for all: what ONNX Runtime hands over is as the C API documents it, and valid for the call"
 )]
 
-use crate::api::{Api, Failure, OLDEST, Result, Tensor, call, refuse, tensor_from, tensor_of};
+use crate::api::{Api, OLDEST, Result, Tensor, call, refuse, tensor_from, tensor_of};
 use crate::attributes::{Attributes, Source};
 use crate::operators::{ELEMENT_TYPES, Input, Node, Operator, UNKNOWN};
 use crate::pool::{SessionPool, Sharing};
@@ -58,8 +58,6 @@ const TABLE: OrtCustomOp = OrtCustomOp {
     GetInputMemoryType: Some(memory),
     GetVariadicInputMinArity: Some(yes),
     GetVariadicInputHomogeneity: Some(yes),
-    GetVariadicOutputMinArity: Some(yes),
-    GetVariadicOutputHomogeneity: Some(yes),
     CreateKernelV2: Some(create),
     KernelComputeV2: Some(compute),
     InferOutputShapeFn: Some(infer_shape),
@@ -84,7 +82,7 @@ functions! {
     processor(_table: *const OrtCustomOp) -> *const c_char { ptr::null() }
     input_type(table: *const OrtCustomOp, index: usize) -> Number {
         let Registration { operator, number, .. } = &*table.cast();
-        if operator.is_list(index) { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { *number }
+        operator.input(index, *number)
     }
     /// How many inputs are described: a variadic input is described once.
     input_count(table: *const OrtCustomOp) -> usize {
@@ -180,7 +178,7 @@ impl Kernel {
             has_output = true;
             if !self.outputs_fit.load(Ordering::Relaxed) {
                 let tensor = tensor_of(api, value)?;
-                require_type("the output", tensor.number, operator.output(index, number))?;
+                require_type("output", index, tensor.number, operator.output(index, number))?;
             }
             call!(api, GetTensorMutableData(value, &raw mut data));
             outputs.push(data.cast());
@@ -196,18 +194,15 @@ impl Kernel {
 
     /// An input of one call, which may be a list. The result is not used after the call.
     unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<Input<'a>>> {
-        let &Registration { api, operator, number: expected, .. } = self.registration;
+        let &Registration { api, operator, number: element, .. } = self.registration;
         let (mut value, mut data) = (ptr::null(), ptr::null_mut());
         call!(api, KernelContext_GetInput(context, index, &raw mut value));
-        let (is_list, (name, words, no_list)) = (operator.is_list(index), operator.list());
+        let is_list = operator.is_list(index);
         if value.is_null() {
             return if is_list { Ok(None) } else { refuse(format!("input {index} is left out"), "give every input") };
         }
         let Tensor { number, shape } = tensor_of(api, value)?;
-        match is_list {
-            true => require_type(words, number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?,
-            false => require_type("an input", number, expected)?,
-        }
+        require_type("input", index, number, operator.input(index, element))?;
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
         let list = match shape[..] {
             _ if !is_list => None,
@@ -215,8 +210,8 @@ impl Kernel {
             [0] => Some(&[][..]),
             [count] => Some(slice::from_raw_parts(data.cast(), count as usize)),
             _ => {
-                let failure = Failure::new(no_list, "give them as a tensor of rank 1");
-                return Err(failure.given(|| format!("{name}: int64{shape:?}")));
+                let help = format!("give {} as a tensor of rank 1", operator.list());
+                return refuse(format!("input {index} is no list, but of shape {shape:?}"), help);
             }
         };
         Ok(Some(Input { data: data.cast(), shape, list }))
@@ -224,7 +219,7 @@ impl Kernel {
 
     /// The inputs of a call, as text for a message.
     fn describe(&self, inputs: &[Input]) -> String {
-        let name = self.registration.operator.list().0;
+        let name = self.registration.operator.list();
         let texts = inputs.iter().map(|input| match input.list {
             None => format!("{:?}{:?}", self.registration.element, input.shape).to_lowercase(),
             Some(list) => format!("{name}: {list:?}"),
@@ -235,11 +230,11 @@ impl Kernel {
 
 /// Refuses a tensor of a type that the kernel was not made for: an ONNX Runtime that is built without checks of the graph
 /// believes the types that a model states.
-fn require_type(what: &str, number: i32, expected: Number) -> Result<()> {
+fn require_type(what: &str, index: usize, number: i32, expected: Number) -> Result<()> {
     if number == expected as i32 {
         return Ok(());
     }
-    let reason = format!("{what} is of element type {number}, not {}", expected as i32);
+    let reason = format!("{what} {index} is of element type {number}, not {}", expected as i32);
     refuse(reason, "make the model anew: its types contradict each other")
 }
 

@@ -83,12 +83,14 @@ impl Operator {
         !self.takes_any() && index == 1
     }
 
-    /// For messages: the attribute that the list replaces, the name of the list, and the refusal of another rank.
-    pub fn list(&self) -> (&'static str, &'static str, &'static str) {
-        match self.operation {
-            Operation::TopK => ("k", "k", "k is no list"),
-            _ => ("axes", "the list of axes", "the axes are no list"),
-        }
+    /// The element type of an input, given that of the first.
+    pub fn input(&self, index: usize, first: Number) -> Number {
+        if self.is_list(index) { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { first }
+    }
+
+    /// The attribute that the list replaces, for messages.
+    pub fn list(&self) -> &'static str {
+        if self.operation == Operation::TopK { "k" } else { "axes" }
     }
 }
 

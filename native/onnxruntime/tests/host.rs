@@ -289,14 +289,14 @@ fn what_a_kernel_cannot_run_on_is_refused() {
         assert_eq!(outcome(operator, &mut Call { inputs, outputs }), message);
     };
     for (operator, inputs, number, message) in [
-        ("Extremum", list(INT8, &[]), INT64, "an input is of element type 3, not 7"),
-        ("ArgReduce", vec![x()], INT8, "the output is of element type 3, not 7"),
-        ("Reduce", list(INT8, &[1]), INT64, "the list of axes is of element type 3, not 7"),
+        ("Extremum", list(INT8, &[]), INT64, "input 1 is of element type 3, not 7"),
+        ("ArgReduce", vec![x()], INT8, "output 0 is of element type 3, not 7"),
+        ("Reduce", list(INT8, &[1]), INT64, "input 1 is of element type 3, not 7"),
     ] {
         let message = format!("{message}; help: make the model anew: its types contradict each other");
         refusal(operator, inputs, vec![tensor(number, &[], [0, 0])], &message);
     }
-    let no_list = "the axes are no list; given: axes: int64[]; help: give them as a tensor of rank 1";
+    let no_list = "input 1 is no list, but of shape []; help: give axes as a tensor of rank 1";
     let no_axis =
         "axis 7 is out of range for an input of rank 1; given: int64[2], axes: [7]; help: use an axis in [-1, 0]";
     let no_k = "there is no k; given: int64[2]; help: give it as an attribute or as an input";
