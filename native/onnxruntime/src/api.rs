@@ -10,22 +10,17 @@ pub type Result<T> = std::result::Result<T, Failure>;
 
 /// Why something failed.
 pub enum Failure {
-    /// Refused here: what is wrong, in one sentence without a full stop; the values that were given; what is right.
-    Refusal { reason: String, given: Option<String>, help: String },
+    /// Refused here: what is wrong, in one sentence without a full stop, and the values that were given; what is right.
+    Refusal { reason: String, help: String },
     /// Refused by ONNX Runtime: its status goes back unchanged.
     Status(OrtStatusPtr),
 }
 
 impl Failure {
-    /// A refusal that does not say what was given.
-    pub fn new(reason: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Refusal { reason: reason.into(), given: None, help: help.into() }
-    }
-
-    /// Adds what was given, unless the refusal says that already.
-    pub fn given(mut self, say: impl FnOnce() -> String) -> Self {
-        if let Self::Refusal { given, .. } = &mut self {
-            given.get_or_insert_with(say);
+    /// Adds what was given.
+    pub fn given(mut self, values: &str) -> Self {
+        if let Self::Refusal { reason, .. } = &mut self {
+            *reason = format!("{reason}; given: {values}");
         }
         self
     }
@@ -40,7 +35,7 @@ impl Failure {
 }
 
 pub fn refuse<T>(reason: impl Into<String>, help: impl Into<String>) -> Result<T> {
-    Err(Failure::new(reason, help))
+    Err(Failure::Refusal { reason: reason.into(), help: help.into() })
 }
 
 /// The oldest version of the C API that works here: ONNX Runtime 1.18 is the first that infers the type of an operator
@@ -115,9 +110,8 @@ impl Api {
         let (code, text) = match catch_unwind(AssertUnwindSafe(work)) {
             Ok(Ok(())) => return OrtStatusPtr(ptr::null_mut()),
             Ok(Err(Failure::Status(status))) => return status,
-            Ok(Err(Failure::Refusal { reason, given, help })) => {
-                let given = given.map_or(String::new(), |given| format!("; given: {given}"));
-                (OrtErrorCode::ORT_INVALID_ARGUMENT, format!("{reason}{given}; help: {help}"))
+            Ok(Err(Failure::Refusal { reason, help })) => {
+                (OrtErrorCode::ORT_INVALID_ARGUMENT, format!("{reason}; help: {help}"))
             }
             Err(panic) => {
                 let text = panic.downcast_ref::<&str>().map(ToString::to_string);

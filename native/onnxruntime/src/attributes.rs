@@ -1,11 +1,12 @@
 //! The attributes of a node, read while its kernel is made or while shapes are inferred.
 
-use crate::api::{Api, Failure, Result, refuse};
+use crate::api::{Api, Result, refuse};
 use ort_sys::{OrtKernelInfo, OrtOpAttrType, OrtShapeInferContext, OrtStatusPtr};
 use std::ffi::CStr;
 use std::ptr;
 
-enum Value {
+/// What an attribute holds.
+pub enum Value {
     Int(i64),
     Text(String),
     /// At least one.
@@ -14,30 +15,18 @@ enum Value {
     Other(String),
 }
 
-/// Where ONNX Runtime keeps the attributes of a node.
-pub enum Source {
-    Kernel(*const OrtKernelInfo),
-    Inference(*const OrtShapeInferContext),
-}
-
 /// The attributes of a node; an attribute that the node does not state reads as None.
-pub struct Attributes {
-    api: Api,
-    source: Source,
+pub struct Attributes<'a> {
     /// The names that the operator has. The C API cannot list what else a node has.
-    own: &'static [&'static CStr],
+    pub own: &'static [&'static CStr],
+    /// Reads the value of the attribute with a name.
+    pub value: &'a dyn Fn(&CStr) -> Option<Value>,
 }
 
-impl Attributes {
-    /// # Safety
-    /// The source is of the API's ONNX Runtime and outlives what is made here.
-    pub unsafe fn new(api: Api, source: Source, own: &'static [&'static CStr]) -> Self {
-        Self { api, source, own }
-    }
-
+impl Attributes<'_> {
     /// Reads an attribute of the wanted kind; refuses another kind, and an attribute of another operator.
     fn read<T>(&self, name: &CStr, kind: &str, take: impl Fn(&Value) -> Option<T>) -> Result<Option<T>> {
-        let Some(value) = self.value(name) else { return Ok(None) };
+        let Some(value) = (self.value)(name) else { return Ok(None) };
         let is_own = self.own.contains(&name);
         let name = name.to_string_lossy();
         if !is_own {
@@ -48,12 +37,13 @@ impl Attributes {
             return Ok(Some(result));
         }
         let given = match value {
-            Value::Int(value) => format!("{name}={value}"),
-            Value::Text(value) => format!("{name}={value:?}"),
-            Value::Ints(values) => format!("{name}={values:?}"),
-            Value::Other(value) => format!("{name}={value}"),
+            Value::Int(value) => value.to_string(),
+            Value::Text(value) => format!("{value:?}"),
+            Value::Ints(values) => format!("{values:?}"),
+            Value::Other(value) => value,
         };
-        Err(Failure::new(format!("attribute '{name}' is not {kind}"), format!("give it as {kind}")).given(|| given))
+        let reason = format!("attribute '{name}' is not {kind}; given: {name}={given}");
+        refuse(reason, format!("give it as {kind}"))
     }
 
     pub fn int(&self, name: &CStr) -> Result<Option<i64>> {
@@ -86,75 +76,76 @@ impl Attributes {
             Some(other) => refuse(format!("attribute 'order' is '{other}'"), "use 'max', the default, or 'min'"),
         }
     }
+}
 
-    fn value(&self, name: &CStr) -> Option<Value> {
-        match self.source {
-            Source::Kernel(info) => self.of_kernel(info, name),
-            Source::Inference(context) => self.of_inference(context, name),
+/// Reads an attribute while a kernel is made.
+///
+/// When ONNX Runtime is asked for a list, it ignores the kind: an attribute of another kind reads as an empty list.
+///
+/// # Safety
+/// The information is of the API's ONNX Runtime, and valid for the call.
+pub unsafe fn of_kernel(api: Api, info: *const OrtKernelInfo, name: &CStr) -> Option<Value> {
+    let (name, table) = (name.as_ptr(), api.table);
+    // SAFETY: the caller's promise; the name ends with a zero, `one` and `list` give the room that they state, and a C
+    // character is as large as a byte.
+    unsafe {
+        if let Some(value) = one(api, |value| ((*table).KernelInfoGetAttribute_int64)(info, name, value)) {
+            return Some(Value::Int(value));
+        }
+        if let Some(value) = one::<f32>(api, |value| ((*table).KernelInfoGetAttribute_float)(info, name, value)) {
+            return Some(Value::Other(format!("{value:?}")));
+        }
+        let text = |bytes: *mut u8, size| ((*table).KernelInfoGetAttribute_string)(info, name, bytes.cast(), size);
+        if let Some(bytes) = list(api, text) {
+            let text = bytes.split_last().map_or(&[][..], |(_zero, text)| text);
+            return Some(Value::Text(String::from_utf8_lossy(text).into_owned()));
+        }
+        let ints = list(api, |values, size| ((*table).KernelInfoGetAttributeArray_int64)(info, name, values, size));
+        let floats: Option<Vec<f32>> =
+            list(api, |values, size| ((*table).KernelInfoGetAttributeArray_float)(info, name, values, size));
+        match (ints, floats) {
+            (Some(ints), _) if !ints.is_empty() => Some(Value::Ints(ints)),
+            (_, Some(floats)) if !floats.is_empty() => Some(Value::Other(format!("{floats:?}"))),
+            (ints, _) => ints.map(|_| Value::Other("(an empty list, or neither numbers nor a text)".into())),
         }
     }
+}
 
-    /// When ONNX Runtime is asked for a list, it ignores the kind: an attribute of another kind reads as an empty list.
-    fn of_kernel(&self, info: *const OrtKernelInfo, name: &CStr) -> Option<Value> {
-        let (name, table) = (name.as_ptr(), self.api.table);
-        // SAFETY: the promise of `new`; the name ends with a zero, `one` and `list` give the room that they state, and a C
-        // character is as large as a byte.
-        unsafe {
-            if let Some(value) = self.one(|value| ((*table).KernelInfoGetAttribute_int64)(info, name, value)) {
-                return Some(Value::Int(value));
-            }
-            if let Some(value) = self.one::<f32>(|value| ((*table).KernelInfoGetAttribute_float)(info, name, value)) {
-                return Some(Value::Other(format!("{value:?}")));
-            }
-            let text = |bytes: *mut u8, size| ((*table).KernelInfoGetAttribute_string)(info, name, bytes.cast(), size);
-            if let Some(bytes) = self.list(text) {
-                let text = bytes.split_last().map_or(&[][..], |(_zero, text)| text);
-                return Some(Value::Text(String::from_utf8_lossy(text).into_owned()));
-            }
-            let ints = self.list(|values, size| ((*table).KernelInfoGetAttributeArray_int64)(info, name, values, size));
-            let floats: Option<Vec<f32>> =
-                self.list(|values, size| ((*table).KernelInfoGetAttributeArray_float)(info, name, values, size));
-            match (ints, floats) {
-                (Some(ints), _) if !ints.is_empty() => Some(Value::Ints(ints)),
-                (_, Some(floats)) if !floats.is_empty() => Some(Value::Other(format!("{floats:?}"))),
-                (ints, _) => ints.map(|_| Value::Other("(an empty list, or neither numbers nor a text)".into())),
-            }
-        }
+/// Reads an attribute while shapes are inferred. No shape depends on a text, so only numbers are read.
+///
+/// # Safety
+/// The context is of the API's ONNX Runtime, and valid for the call.
+pub unsafe fn of_inference(api: Api, context: *const OrtShapeInferContext, name: &CStr) -> Option<Value> {
+    let (table, mut attribute) = (api.table, ptr::null());
+    // SAFETY: the caller's promise; the name ends with a zero.
+    let status = unsafe { ((*table).ShapeInferContext_GetAttribute)(context, name.as_ptr(), &raw mut attribute) };
+    if !api.is_success(status) {
+        return None;
     }
+    let ints = |kind| {
+        // SAFETY: the attribute belongs to the node; `list` gives the room that it states, here in bytes.
+        list(api, |values: *mut i64, size: *mut usize| unsafe {
+            let status = ((*table).ReadOpAttr)(attribute, kind, values.cast(), *size * size_of::<i64>(), size);
+            *size /= size_of::<i64>();
+            status
+        })
+    };
+    let int = ints(OrtOpAttrType::ORT_OP_ATTR_INT).map(|value| Value::Int(value[0]));
+    int.or_else(|| ints(OrtOpAttrType::ORT_OP_ATTR_INTS).filter(|values| !values.is_empty()).map(Value::Ints))
+}
 
-    fn one<T: Default>(&self, read: impl FnOnce(*mut T) -> OrtStatusPtr) -> Option<T> {
-        let mut value = T::default();
-        self.api.is_success(read(&raw mut value)).then_some(value)
-    }
+fn one<T: Default>(api: Api, read: impl FnOnce(*mut T) -> OrtStatusPtr) -> Option<T> {
+    let mut value = T::default();
+    api.is_success(read(&raw mut value)).then_some(value)
+}
 
-    /// Reads a list by asking for its length first: `read` gets room, or null, and the number of values there is room for.
-    fn list<T: Default + Clone>(&self, read: impl Fn(*mut T, *mut usize) -> OrtStatusPtr) -> Option<Vec<T>> {
-        let mut size = 0;
-        // `ReadOpAttr` tells the length while it fails.
-        if !self.api.is_success(read(ptr::null_mut(), &raw mut size)) && size == 0 {
-            return None;
-        }
-        let mut values = vec![T::default(); size];
-        (size == 0 || self.api.is_success(read(values.as_mut_ptr(), &raw mut size))).then_some(values)
+/// Reads a list by asking for its length first: `read` gets room, or null, and the number of values there is room for.
+fn list<T: Default + Clone>(api: Api, read: impl Fn(*mut T, *mut usize) -> OrtStatusPtr) -> Option<Vec<T>> {
+    let mut size = 0;
+    // `ReadOpAttr` tells the length while it fails.
+    if !api.is_success(read(ptr::null_mut(), &raw mut size)) && size == 0 {
+        return None;
     }
-
-    /// No shape depends on a text, so only numbers are read.
-    fn of_inference(&self, context: *const OrtShapeInferContext, name: &CStr) -> Option<Value> {
-        let (table, mut attribute) = (self.api.table, ptr::null());
-        // SAFETY: the promise of `new`; the name ends with a zero.
-        let status = unsafe { ((*table).ShapeInferContext_GetAttribute)(context, name.as_ptr(), &raw mut attribute) };
-        if !self.api.is_success(status) {
-            return None;
-        }
-        let ints = |kind| {
-            // SAFETY: the attribute belongs to the node; `list` gives the room that it states, here in bytes.
-            self.list(|values: *mut i64, size: *mut usize| unsafe {
-                let status = ((*table).ReadOpAttr)(attribute, kind, values.cast(), *size * size_of::<i64>(), size);
-                *size /= size_of::<i64>();
-                status
-            })
-        };
-        let int = ints(OrtOpAttrType::ORT_OP_ATTR_INT).map(|value| Value::Int(value[0]));
-        int.or_else(|| ints(OrtOpAttrType::ORT_OP_ATTR_INTS).filter(|values| !values.is_empty()).map(Value::Ints))
-    }
+    let mut values = vec![T::default(); size];
+    (size == 0 || api.is_success(read(values.as_mut_ptr(), &raw mut size))).then_some(values)
 }

@@ -8,7 +8,7 @@
 )]
 
 use crate::api::{Api, OLDEST, Result, Tensor, call, refuse, tensor_from, tensor_of};
-use crate::attributes::{Attributes, Source};
+use crate::attributes::{of_inference, of_kernel};
 use crate::operators::{ELEMENT_TYPES, Input, Node, Operator, UNKNOWN};
 use crate::pool::{SessionPool, Sharing};
 use extremum_kernels::{ElementType, threads};
@@ -143,7 +143,7 @@ struct Kernel {
 impl Kernel {
     unsafe fn new(registration: &'static Registration, info: *const OrtKernelInfo) -> Result<Self> {
         let &Registration { api, operator, .. } = registration;
-        let node = Node::new(operator, &Attributes::new(api, Source::Kernel(info), operator.attributes))?;
+        let node = Node::new(operator, &|name| of_kernel(api, info, name))?;
         let (mut inputs, mut outputs) = (0, 0);
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
         call!(api, KernelInfo_GetOutputCount(info, &raw mut outputs));
@@ -162,7 +162,7 @@ impl Kernel {
         for index in 0..self.inputs {
             inputs.extend(self.input(context, index)?);
         }
-        let shape = self.node.shape(&inputs).map_err(|failure| failure.given(|| self.describe(&inputs)))?;
+        let shape = self.node.shape(&inputs).map_err(|failure| failure.given(&self.describe(&inputs)))?;
         let (mut outputs, mut has_output): (SmallVec<[*mut u8; 2]>, _) = (SmallVec::new(), false);
         // Memory for an output that nobody wants, if another output is wanted.
         let mut spare = Vec::<u64>::new();
@@ -242,7 +242,7 @@ fn require_type(what: &str, index: usize, number: i32, expected: Number) -> Resu
 ///
 /// Errors in the node are left to its kernel, which can report them: here ONNX Runtime ignores them.
 unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInferContext) -> Result<()> {
-    let node = Node::new(operator, &Attributes::new(api, Source::Inference(context), operator.attributes))?;
+    let node = Node::new(operator, &|name| of_inference(api, context, name))?;
     let mut element = None;
     let mut names: Vec<*const c_char> = Vec::new();
     let mut count = 0;
@@ -280,15 +280,14 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
     let sizes: Vec<i64> = shape.iter().map(|&size| size.max(-1)).collect();
     let mut info = ptr::null_mut();
     call!(api, CreateTensorTypeAndShapeInfo(&raw mut info));
-    let mut tell = |index| -> Result<()> {
+    let result = (0..operator.outputs()).try_for_each(|index| -> Result<()> {
         // ONNX Runtime 1.19 and later take over the type too, and would take float if it were not set.
         call!(api, SetTensorElementType(info, operator.output(index, element)));
         call!(api, SetDimensions(info, sizes.as_ptr(), sizes.len()));
         call!(api, SetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
         call!(api, ShapeInferContext_SetOutputTypeShape(context, index, info));
         Ok(())
-    };
-    let result = (0..operator.outputs()).try_for_each(&mut tell);
+    });
     // The description is ours, and this is its only release.
     ((*api.table).ReleaseTensorTypeAndShapeInfo)(info);
     result

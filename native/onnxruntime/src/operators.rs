@@ -6,7 +6,7 @@
 //! must have the same shape. `TopK` gives the k largest or smallest elements along one axis and their indices.
 
 use crate::api::{Result, refuse};
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, Value};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{
     Dimension, ElementType, Extreme, IndexType, Omit, Operand, Selection, Target, TopK, argreduce, extremum, onehot,
@@ -155,7 +155,8 @@ pub struct Node {
 
 impl Node {
     /// Reads every attribute of the domain, so that one of another operator is refused.
-    pub fn new(operator: &'static Operator, attributes: &Attributes) -> Result<Self> {
+    pub fn new(operator: &'static Operator, value: &dyn Fn(&CStr) -> Option<Value>) -> Result<Self> {
+        let attributes = Attributes { own: operator.attributes, value };
         let (axes, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
         let to_last = attributes.flag(c"to_last", false)?;
         if axes.is_some() && (axis.is_some() || to_last) {
