@@ -3,11 +3,10 @@
 use crate::api::Api;
 use extremum_kernels::threads::Pool;
 use ort_sys::OrtKernelContext;
-use std::cell::OnceCell;
 use std::ffi::c_void;
 use std::mem::transmute;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::thread::{self, ThreadId};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 
 /// How many calls of a node could have been shared since a thread other than the caller's last helped. A session does not say
 /// how many threads it has; with a single thread, work that is cut for several takes longer.
@@ -32,52 +31,43 @@ pub struct SessionPool<'a> {
     api: Api,
     context: *const OrtKernelContext,
     sharing: &'a Sharing,
-    shares: OnceCell<bool>,
 }
 
 impl<'a> SessionPool<'a> {
     /// # Safety
     /// The context is of the API's ONNX Runtime, and its call outlives what is made here.
     pub unsafe fn new(api: Api, context: *const OrtKernelContext, sharing: &'a Sharing) -> Self {
-        Self { api, context, sharing, shares: OnceCell::new() }
+        Self { api, context, sharing }
     }
-}
-
-/// The tasks of a call, and the thread that asks for them.
-struct Call<'a> {
-    task: &'a (dyn Fn(usize) + Sync),
-    caller: ThreadId,
-    has_help: AtomicBool,
 }
 
 impl Pool for SessionPool<'_> {
     fn shares(&self) -> bool {
-        *self.shares.get_or_init(|| self.sharing.pays())
+        self.sharing.pays()
     }
 
     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-        unsafe extern "C" fn run(call: *mut c_void, index: usize) {
+        unsafe extern "C" fn run(task: *mut c_void, index: usize) {
             // SAFETY: the pointer is the one that is passed below, and its target outlives the call.
-            let call = unsafe { &*call.cast::<Call>() };
-            if thread::current().id() != call.caller {
-                call.has_help.store(true, Ordering::Relaxed);
-            }
-            (call.task)(index);
+            (unsafe { *task.cast::<&(dyn Fn(usize) + Sync)>() })(index);
         }
         // ONNX Runtime uses the calling convention of C. The declaration says "system", which differs only on 32-bit Windows.
         // SAFETY: nobody calls the function by the type that it gets here.
         let run = unsafe {
             transmute::<unsafe extern "C" fn(*mut c_void, usize), unsafe extern "system" fn(*mut c_void, usize)>(run)
         };
-        let call = Call { task, caller: thread::current().id(), has_help: AtomicBool::new(false) };
-        let data = (&raw const call).cast_mut().cast();
+        let (sharing, caller) = (self.sharing, thread::current().id());
+        let task: &(dyn Fn(usize) + Sync) = &|index| {
+            if thread::current().id() != caller {
+                sharing.0.store(0, Ordering::Relaxed);
+            }
+            task(index);
+        };
+        let data = (&raw const task).cast_mut().cast();
         // SAFETY: the promise of `new`; every task is done when the function returns.
         let status = unsafe { ((*self.api.table).KernelContext_ParallelFor)(self.context, run, tasks, 0, data) };
         if !self.api.is_success(status) {
             (0..tasks).for_each(task);
-        }
-        if call.has_help.into_inner() {
-            self.sharing.0.store(0, Ordering::Relaxed);
         }
     }
 }
