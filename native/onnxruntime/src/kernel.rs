@@ -244,7 +244,7 @@ fn require_type(what: &str, index: usize, number: i32, expected: Number) -> Resu
 unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInferContext) -> Result<()> {
     let node = Node::new(operator, &|name| of_inference(api, context, name))?;
     let mut element = None;
-    let mut names: Vec<*const c_char> = Vec::new();
+    let mut names = Vec::new();
     let mut count = 0;
     call!(api, ShapeInferContext_GetInputCount(context, &raw mut count));
     let mut inputs = Vec::with_capacity(count);
@@ -275,8 +275,8 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
     if shape.contains(&UNKNOWN) {
         return Ok(());
     }
-    let mut symbols: Vec<*const c_char> =
-        shape.iter().map(|&size| if size < 0 { names[(-1 - size) as usize] } else { c"".as_ptr() }).collect();
+    let symbols = shape.iter().map(|&size| if size < 0 { names[(-1 - size) as usize] } else { c"" });
+    let mut symbols: Vec<*const c_char> = symbols.map(CStr::as_ptr).collect();
     let sizes: Vec<i64> = shape.iter().map(|&size| size.max(-1)).collect();
     let mut info = ptr::null_mut();
     call!(api, CreateTensorTypeAndShapeInfo(&raw mut info));
@@ -293,13 +293,14 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
     result
 }
 
-/// The negative number that stands for a symbolic size; equal names get the same number. Symbols are null or texts.
-unsafe fn number_of(symbol: *const c_char, names: &mut Vec<*const c_char>) -> i64 {
-    let text = |symbol: *const c_char| CStr::from_ptr(symbol);
-    if symbol.is_null() || text(symbol).is_empty() {
+/// The negative number that stands for a symbolic size; equal names get the same number. A size without a name has null or
+/// an empty text.
+unsafe fn number_of<'a>(symbol: *const c_char, names: &mut Vec<&'a CStr>) -> i64 {
+    if symbol.is_null() || *symbol == 0 {
         return UNKNOWN;
     }
-    let place = names.iter().position(|&name| text(name) == text(symbol));
+    let symbol: &'a CStr = CStr::from_ptr(symbol);
+    let place = names.iter().position(|&name| name == symbol);
     -1 - place.unwrap_or_else(|| {
         names.push(symbol);
         names.len() - 1

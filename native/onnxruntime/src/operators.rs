@@ -211,12 +211,11 @@ impl Node {
         }
     }
 
-    /// How many elements are wanted; None if that is not known yet.
-    fn count(&self, inputs: &[Input<'_>]) -> Result<Option<i64>> {
+    /// How many elements are wanted; [`UNKNOWN`] if that is not known yet.
+    fn count(&self, inputs: &[Input<'_>]) -> Result<i64> {
         match (self.k, inputs.get(1)) {
-            (Some(k), None) if k >= 0 => Ok(Some(k)),
-            (None, Some(&Input { list: Some(&[k]), .. })) if k >= 0 => Ok(Some(k)),
-            (None, Some(Input { list: None, .. })) => Ok(None),
+            (Some(k), None) | (None, Some(&Input { list: Some(&[k]), .. })) if k >= 0 => Ok(k),
+            (None, Some(Input { list: None, .. })) => Ok(UNKNOWN),
             (Some(_), Some(_)) => refuse("attribute 'k' excludes an input of k", "give one of them"),
             (None, None) => refuse("there is no k", "give it as an attribute or as an input"),
             _ => refuse("k is not one number from 0 on", "give one number"),
@@ -234,29 +233,23 @@ impl Node {
         }
         let Some(along) = self.along(inputs)? else { return Ok([UNKNOWN][..].into()) };
         let shape = &inputs[0].shape;
-        let axes = 0..shape.len();
-        match operation {
-            Operation::OneHot => return Ok(shape[..].into()),
-            Operation::TopK => {
-                let k = self.count(inputs)?.unwrap_or(UNKNOWN);
-                let axis = axes.clone().find(|&axis| along[axis]).expect("one is chosen");
-                let size = shape[axis];
-                if size >= 0 && k > size {
-                    let reason = format!("k is {k}, but axis {axis} of the input has {size} elements");
-                    return refuse(reason, format!("use a k in [0, {size}]"));
-                }
-                return Ok(axes.map(|axis| if along[axis] { k } else { shape[axis] }).collect());
+        if operation == Operation::OneHot {
+            return Ok(shape[..].into());
+        }
+        let k = if operation == Operation::TopK { self.count(inputs)? } else { 1 };
+        for axis in (0..shape.len()).filter(|&axis| along[axis]) {
+            let size = shape[axis];
+            if operation == Operation::TopK && (0..k).contains(&size) {
+                let reason = format!("k is {k}, but axis {axis} of the input has {size} elements");
+                return refuse(reason, format!("use a k in [0, {size}]"));
             }
-            Operation::Reduce if self.identity => {}
-            _ => {
-                if let Some(axis) = axes.clone().find(|&axis| along[axis] && shape[axis] == 0) {
-                    let reason = format!("there is nothing to choose from: axis {axis} of the input has no element");
-                    return refuse(reason, "reduce axes that are not empty");
-                }
+            if size == 0 && (operation == Operation::ArgReduce || !self.identity) {
+                let reason = format!("there is nothing to choose from: axis {axis} of the input has no element");
+                return refuse(reason, "reduce axes that are not empty");
             }
         }
-        let kept = axes.filter(|&axis| self.keepdims || !along[axis]);
-        Ok(kept.map(|axis| if along[axis] { 1 } else { shape[axis] }).collect())
+        let kept = (0..shape.len()).filter(|&axis| self.keepdims || !along[axis]);
+        Ok(kept.map(|axis| if along[axis] { k } else { shape[axis] }).collect())
     }
 
     /// The shape that all inputs are broadcast to.
@@ -329,7 +322,7 @@ impl Node {
                 unsafe { onehot(data, element, swapped, walk, output) };
             }
             Operation::TopK => {
-                let k = self.count(inputs)?.expect("the inputs of a call are known") as usize;
+                let k = self.count(inputs)? as usize;
                 let input = TopK { data, element, swapped, largest, nan_first: largest, times: false, k, sorted };
                 // SAFETY: the caller's promise; `shape` has refused a k above the length of the axis.
                 unsafe { top_k(input, axes, output, outputs[1].cast()) };
