@@ -87,10 +87,13 @@ fn text_of(status: OrtStatusPtr) -> Option<String> {
 /// The functions of the host by their names in its table, and the table. Each function gets valid pointers to what its parameters
 /// say; the unsafe blocks rely on that.
 macro_rules! host {
-    // The functions of the first list always succeed.
-    ([$($fine:ident($($of:ident: $its:ty),*) $work:block)*]
+    // The functions of the first list always succeed. Those of the second fail: no node of this host has an attribute.
+    ([$($fine:ident($($of:ident: $its:ty),*) $work:block)*] [$($absent:ident($($to:ident: $room:ty),*))*]
      $($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {
         host! { $($fine($($of: $its),*) -> Status { $work; OrtStatusPtr(ptr::null_mut()) })*
+                $($absent(_info: *const OrtKernelInfo, name: *const c_char, $($to: $room),*) -> Status {
+                    CreateStatus(OrtErrorCode::ORT_FAIL, name)
+                })*
                 $($name($($parameter: $type),*) -> $result $body)* }
     };
     ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {
@@ -168,22 +171,13 @@ host! {
         ptr::copy_nonoverlapping((*info.cast::<Tensor>()).shape.as_ptr(), sizes, count);
     }
     ]
-    // No node of this host has an attribute.
-    KernelInfoGetAttribute_int64(_info: *const OrtKernelInfo, name: *const c_char, _to: *mut i64) -> Status {
-        CreateStatus(OrtErrorCode::ORT_FAIL, name)
-    }
-    KernelInfoGetAttribute_float(_info: *const OrtKernelInfo, name: *const c_char, _to: *mut f32) -> Status {
-        CreateStatus(OrtErrorCode::ORT_FAIL, name)
-    }
-    KernelInfoGetAttribute_string(
-        _info: *const OrtKernelInfo, name: *const c_char, _to: *mut c_char, _size: *mut usize
-    ) -> Status { CreateStatus(OrtErrorCode::ORT_FAIL, name) }
-    KernelInfoGetAttributeArray_int64(
-        _info: *const OrtKernelInfo, name: *const c_char, _to: *mut i64, _size: *mut usize
-    ) -> Status { CreateStatus(OrtErrorCode::ORT_FAIL, name) }
-    KernelInfoGetAttributeArray_float(
-        _info: *const OrtKernelInfo, name: *const c_char, _to: *mut f32, _size: *mut usize
-    ) -> Status { CreateStatus(OrtErrorCode::ORT_FAIL, name) }
+    [
+    KernelInfoGetAttribute_int64(_to: *mut i64)
+    KernelInfoGetAttribute_float(_to: *mut f32)
+    KernelInfoGetAttribute_string(_to: *mut c_char, _size: *mut usize)
+    KernelInfoGetAttributeArray_int64(_to: *mut i64, _size: *mut usize)
+    KernelInfoGetAttributeArray_float(_to: *mut f32, _size: *mut usize)
+    ]
     CreateStatus(_code: OrtErrorCode, message: *const c_char) -> Status {
         OrtStatusPtr(Box::into_raw(Box::new(text(message))).cast())
     }
@@ -255,23 +249,16 @@ fn outcome(operation: &str, call: &mut Call) -> Option<String> {
 
 #[test]
 fn a_call_is_answered() {
-    let list = |axis: i64| vec![x(), tensor(INT64, &[1], [axis as u64, 0])];
-    for (operator, inputs, expected) in [
-        ("ArgReduce", vec![x()], 1),
-        ("Reduce", vec![x()], 3),
-        ("Reduce", vec![x(), None], 3),
-        ("Reduce", list(0), 3),
-        ("Reduce", list(-1), 3),
-    ] {
-        let mut call = Call { inputs, outputs: vec![tensor(INT64, &[], [0, 0])] };
-        assert_eq!(outcome(operator, &mut call), None);
-        let output = call.outputs[0].take().expect("it was wanted");
-        assert_eq!((&output.shape[..], output.words[0]), (&[1][..], expected), "{operator}");
+    let list = |number: u64| vec![x(), tensor(INT64, &[1], [number, 0])];
+    let output = || tensor(INT64, &[], [0, 0]);
+    for inputs in [vec![x()], vec![x(), None], list(0)] {
+        let mut call = Call { inputs, outputs: vec![output()] };
+        assert_eq!(outcome("Reduce", &mut call), None);
+        assert!(call.outputs[0].as_ref().is_some_and(|output| output.shape == [1] && output.words[0] == 3));
     }
     // An output that nobody wants is not written.
     assert_eq!(outcome("ArgReduce", &mut Call { inputs: vec![x()], outputs: vec![None] }), None);
     // If only one of two outputs is wanted, it is written.
-    let output = || tensor(INT64, &[], [0, 0]);
     for outputs in [vec![output(), output()], vec![None, output()], vec![output(), None], vec![None, None]] {
         let mut call = Call { inputs: list(2), outputs };
         assert_eq!(outcome("TopK", &mut call), None);
@@ -288,42 +275,39 @@ fn what_a_kernel_cannot_run_on_is_refused() {
         let message = Some(format!("{operator}: {message}"));
         assert_eq!(outcome(operator, &mut Call { inputs, outputs }), message);
     };
-    for (operator, inputs, number, message) in [
-        ("Extremum", list(INT8, &[]), INT64, "input 1 is of element type 3, not 7"),
-        ("ArgReduce", vec![x()], INT8, "output 0 is of element type 3, not 7"),
-        ("Reduce", list(INT8, &[1]), INT64, "input 1 is of element type 3, not 7"),
+    for (operator, inputs, output, message) in [
+        ("Extremum", list(INT8, &[]), x(), "input 1 is of element type 3, not 7"),
+        ("ArgReduce", vec![x()], tensor(INT8, &[], [0, 0]), "output 0 is of element type 3, not 7"),
+        ("Reduce", list(INT8, &[1]), x(), "input 1 is of element type 3, not 7"),
     ] {
         let message = format!("{message}; help: make the model anew: its types contradict each other");
-        refusal(operator, inputs, vec![tensor(number, &[], [0, 0])], &message);
+        refusal(operator, inputs, vec![output], &message);
     }
     let no_list = "input 1 is no list, but of shape []; help: give axes as a tensor of rank 1";
     let no_axis =
         "axis 7 is out of range for an input of rank 1; given: int64[2], axes: [7]; help: use an axis in [-1, 0]";
     let no_k = "there is no k; given: int64[2]; help: give it as an attribute or as an input";
     let above = "k is 7, but axis 0 of the input has 2 elements; given: int64[2], k: [7]; help: use a k in [0, 2]";
-    let endless = Some(Tensor { rank: usize::MAX, ..x().expect("a tensor") });
-    for (operator, inputs, message) in [
-        ("Extremum", vec![x(), None], "input 1 is left out; help: give every input"),
-        ("Reduce", list(INT64, &[]), no_list),
-        ("Reduce", list(INT64, &[1]), no_axis),
-        ("TopK", vec![x()], no_k),
-        ("TopK", list(INT64, &[1]), above),
+    for (operator, inputs, outputs, message) in [
+        ("Extremum", vec![x(), None], 1, "input 1 is left out; help: give every input"),
+        ("Reduce", list(INT64, &[]), 1, no_list),
+        ("Reduce", list(INT64, &[1]), 1, no_axis),
+        ("TopK", vec![x()], 2, no_k),
+        ("TopK", list(INT64, &[1]), 2, above),
     ] {
-        refusal(operator, inputs, vec![tensor(INT64, &[], [0, 0]); if operator == "TopK" { 2 } else { 1 }], message);
+        refusal(operator, inputs, vec![x(); outputs], message);
     }
-    // A panic is an error that asks for a report.
-    let message = "extremum failed inside, please report this: capacity overflow".into();
-    assert_eq!(outcome("OneHot", &mut Call { inputs: vec![endless], outputs: vec![None] }), Some(message));
-    for (operator, inputs, outputs, takes) in [
-        ("ArgReduce", 2, 1, "takes one input"),
-        ("Extremum", 0, 1, "takes inputs"),
-        ("Extremum", 1, 2, "takes inputs"),
-        ("Reduce", 3, 1, "takes one input and a list of axes"),
-        ("TopK", 2, 1, "takes one input and k"),
+    for (operator, inputs, outputs, has) in [
+        ("ArgReduce", 2, 1, "takes one input and has one output"),
+        ("Extremum", 0, 1, "takes inputs and has one output"),
+        ("Reduce", 3, 1, "takes one input and a list of axes and has one output"),
+        ("TopK", 2, 1, "takes one input and k and has two outputs"),
     ] {
-        let reason = format!("the node has {inputs} inputs and {outputs} outputs");
-        let has = if operator == "TopK" { "two outputs" } else { "one output" };
-        let message = format!("{reason}; help: the operator {takes} and has {has}");
+        let message = format!("the node has {inputs} inputs and {outputs} outputs; help: the operator {has}");
         refusal(operator, vec![x(); inputs], vec![None; outputs], &message);
     }
+    // A panic is an error that asks for a report.
+    let endless = Some(Tensor { rank: usize::MAX, ..x().expect("a tensor") });
+    let message = "extremum failed inside, please report this: capacity overflow".into();
+    assert_eq!(outcome("OneHot", &mut Call { inputs: vec![endless], outputs: vec![None] }), Some(message));
 }
