@@ -68,8 +68,7 @@ const TABLE: OrtCustomOp = OrtCustomOp {
 /// The functions of a table. ONNX Runtime calls them as the C API documents it: with a registration's table, which is
 /// never freed, a kernel that `create` made for it and that has not been destroyed, and the objects of the call.
 macro_rules! functions {
-    ($($(#[$doc:meta])* $name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {$(
-        $(#[$doc])*
+    ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {$(
         unsafe extern "system" fn $name($($parameter: $type),*) -> $result {
             $body
         }
@@ -78,13 +77,13 @@ macro_rules! functions {
 
 functions! {
     name(table: *const OrtCustomOp) -> *const c_char { (*table.cast::<Registration>()).operator.name.as_ptr() }
-    /// Null stands for the default, which is the CPU.
+    // Null stands for the default, which is the CPU.
     processor(_table: *const OrtCustomOp) -> *const c_char { ptr::null() }
     input_type(table: *const OrtCustomOp, index: usize) -> Number {
         let Registration { operator, number, .. } = &*table.cast();
         operator.input(index, *number)
     }
-    /// How many inputs are described: a variadic input is described once.
+    // How many inputs are described: a variadic input is described once.
     input_count(table: *const OrtCustomOp) -> usize {
         let operator = (*table.cast::<Registration>()).operator;
         if operator.takes_any() { 1 } else { operator.inputs().0 }
@@ -122,7 +121,7 @@ functions! {
         api.status(|| kernel.run(context).map_err(|failure| failure.of(operator.name)))
     }
     destroy(kernel: *mut c_void) -> () { drop(Box::from_raw(kernel.cast::<Kernel>())) }
-    /// The table may be that of another element type. ONNX Runtime ignores a status here and would not release it.
+    // The table may be that of another element type. ONNX Runtime ignores a status here and would not release it.
     infer_shape(table: *const OrtCustomOp, context: *mut OrtShapeInferContext) -> OrtStatusPtr {
         let Registration { api, operator, .. } = &*table.cast();
         api.is_success(api.status(|| infer(*api, operator, context)));

@@ -182,33 +182,43 @@ impl Node {
     /// For each axis of the input, whether the node works along it; None if that is not known yet.
     fn along(&self, inputs: &[Input<'_>]) -> Result<Option<PerAxis<bool>>> {
         let rank = inputs[0].shape.len();
-        if self.operator.operation != Operation::Reduce {
-            // Hardmax has the last axis as its default since version 13; before that, axis 1 and all axes after it.
-            let default = match self.operator.operation {
-                Operation::OneHot if self.to_last => 1,
-                Operation::OneHot | Operation::TopK => -1,
-                _ => 0,
-            };
-            let one = [self.axis.unwrap_or(default)];
-            let mut along = along(self.axes.as_deref().unwrap_or(&one), rank)?;
-            for axis in 1..if self.to_last { rank } else { 0 } {
-                along[axis] |= along[axis - 1];
-            }
-            return Ok(Some(along));
-        }
-        let axes = match (&self.axes, inputs.get(1)) {
-            (None, None) => &[],
-            (Some(axes), None) => &axes[..],
-            (None, Some(Input { list: Some(axes), .. })) => axes,
-            (None, Some(_)) => return Ok(None),
-            (Some(_), Some(_)) => {
-                return refuse("attribute 'axes' excludes an input of axes", "give one of them");
-            }
+        let is_reduce = self.operator.operation == Operation::Reduce;
+        // Hardmax has the last axis as its default since version 13; before that, axis 1 and all axes after it.
+        let default = match self.operator.operation {
+            Operation::OneHot if self.to_last => 1,
+            Operation::OneHot | Operation::TopK => -1,
+            _ => 0,
         };
-        match axes.is_empty() && !self.noop {
-            true => Ok(Some(PerAxis::from_elem(true, rank))),
-            false => along(axes, rank).map(Some),
+        let one = [self.axis.unwrap_or(default)];
+        let axes = match (&self.axes, inputs.get(1)) {
+            (Some(_), Some(_)) => return refuse("attribute 'axes' excludes an input of axes", "give one of them"),
+            (Some(axes), None) => &axes[..],
+            (None, Some(Input { list: Some(axes), .. })) if is_reduce => axes,
+            (None, Some(_)) if is_reduce => return Ok(None),
+            (None, None) if is_reduce => &[],
+            (None, _) => &one,
+        };
+        if is_reduce && axes.is_empty() && !self.noop {
+            return Ok(Some(PerAxis::from_elem(true, rank)));
         }
+        let mut along = PerAxis::from_elem(false, rank);
+        for &axis in axes {
+            let from_front = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
+            if !(0..rank as i64).contains(&from_front) {
+                let help = match rank {
+                    0 => "give it at least one axis".into(),
+                    _ => format!("use an axis in [-{rank}, {}]", rank - 1),
+                };
+                return refuse(format!("axis {axis} is out of range for an input of rank {rank}"), help);
+            }
+            if mem::replace(&mut along[from_front as usize], true) {
+                return refuse(format!("axis {axis} is listed twice"), "list each axis once");
+            }
+        }
+        for axis in 1..if self.to_last { rank } else { 0 } {
+            along[axis] |= along[axis - 1];
+        }
+        Ok(Some(along))
     }
 
     /// How many elements are wanted; [`UNKNOWN`] if that is not known yet.
@@ -265,11 +275,17 @@ impl Node {
         let mut joint: PerAxis<i64> = longest.unwrap_or(&[]).into();
         for input in inputs {
             for (size, &own) in joint.iter_mut().rev().zip(input.shape.iter().rev()) {
-                let Some(common) = join(*size, own) else {
-                    let help = "dimensions, aligned at the last one, must be equal or 1";
-                    return refuse("the operands cannot be broadcast against each other", help);
+                *size = match (*size, own) {
+                    (1, other) | (other, 1) => other,
+                    (a, b) if a == b => a,
+                    (a, b) if a >= 0 && b >= 0 => {
+                        let help = "dimensions, aligned at the last one, must be equal or 1";
+                        return refuse("the operands cannot be broadcast against each other", help);
+                    }
+                    // A size that is not known yet will be 1 or the known size, which is not 1.
+                    (size, _) | (_, size) if size >= 0 => size,
+                    _ => UNKNOWN,
                 };
-                *size = common;
             }
         }
         Ok(joint)
@@ -345,36 +361,5 @@ impl Node {
             }
         }
         Ok(())
-    }
-}
-
-/// For each axis, whether a list names it.
-fn along(axes: &[i64], rank: usize) -> Result<PerAxis<bool>> {
-    let mut along = PerAxis::from_elem(false, rank);
-    for &axis in axes {
-        let from_front = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
-        if !(0..rank as i64).contains(&from_front) {
-            let help = match rank {
-                0 => "give it at least one axis".into(),
-                _ => format!("use an axis in [-{rank}, {}]", rank - 1),
-            };
-            return refuse(format!("axis {axis} is out of range for an input of rank {rank}"), help);
-        }
-        if mem::replace(&mut along[from_front as usize], true) {
-            return refuse(format!("axis {axis} is listed twice"), "list each axis once");
-        }
-    }
-    Ok(along)
-}
-
-/// The size that two sizes of one dimension broadcast to; None if they do not.
-fn join(one: i64, two: i64) -> Option<i64> {
-    match (one, two) {
-        (1, other) | (other, 1) => Some(other),
-        (a, b) if a == b => Some(a),
-        (a, b) if a >= 0 && b >= 0 => None,
-        // A size that is not known yet will be 1 or the known size, which is not 1.
-        (size, _) | (_, size) if size >= 0 => Some(size),
-        _ => Some(UNKNOWN),
     }
 }
