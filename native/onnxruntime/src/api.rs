@@ -45,15 +45,12 @@ pub const OLDEST: u32 = 18;
 /// The most characters of a message.
 const LONGEST: usize = 1000;
 
-/// The first ONNX Runtime, 1.24, that gives the shape of a tensor without making an object for it.
-const REFERS_TO_SHAPES: u32 = 24;
-
 /// The table of functions of the ONNX Runtime that called us.
 #[derive(Clone, Copy)]
 pub struct Api {
     /// The functions; of the declared ones, those of [`OLDEST`]. Not a reference: an older ONNX Runtime has a shorter table.
     pub table: *const OrtApi,
-    /// Whether the table has `GetTensorElementTypeAndShapeDataReference` too.
+    /// Whether the table has `GetTensorElementTypeAndShapeDataReference` too, as it has since ONNX Runtime 1.24.
     pub refers_to_shapes: bool,
 }
 
@@ -81,7 +78,7 @@ impl Api {
         // SAFETY: the caller's promise.
         let table = if old { ptr::null() } else { unsafe { (base.GetApi)(OLDEST) } };
         if !table.is_null() {
-            return Ok(Self { table, refers_to_shapes: minor >= REFERS_TO_SHAPES });
+            return Ok(Self { table, refers_to_shapes: minor >= 24 });
         }
         // Every ONNX Runtime has version 1, and only the function that makes a status is called from its table.
         // SAFETY: the caller's promise.
