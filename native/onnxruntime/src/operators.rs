@@ -138,9 +138,9 @@ fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, isize
 pub struct Node {
     operator: &'static Operator,
     largest: bool,
+    /// None in a `Reduce` that has no such attribute.
     axes: Option<Vec<i64>>,
-    axis: Option<i64>,
-    /// Whether the node covers all axes after `axis` too.
+    /// Whether the node covers all axes after the one in `axes` too.
     to_last: bool,
     keepdims: bool,
     last: bool,
@@ -163,11 +163,17 @@ impl Node {
             let reason = "attribute 'axes' excludes 'axis' and 'to_last'";
             return refuse(reason, "list all axes, or give one axis");
         }
+        // Hardmax has the last axis as its default since version 13; before that, axis 1 and all axes after it.
+        let default = match operator.operation {
+            Operation::OneHot if to_last => Some(1),
+            Operation::OneHot | Operation::TopK => Some(-1),
+            Operation::ArgReduce => Some(0),
+            Operation::Reduce | Operation::Extremum => None,
+        };
         Ok(Self {
             operator,
             largest: attributes.largest()? & attributes.flag(c"largest", true)?,
-            axes,
-            axis,
+            axes: axes.or(axis.or(default).map(|axis| vec![axis])),
             to_last,
             keepdims: attributes.flag(c"keepdims", true)?,
             last: attributes.flag(c"select_last_index", false)?,
@@ -183,20 +189,14 @@ impl Node {
     fn along(&self, inputs: &[Input<'_>]) -> Result<Option<PerAxis<bool>>> {
         let rank = inputs[0].shape.len();
         let is_reduce = self.operator.operation == Operation::Reduce;
-        // Hardmax has the last axis as its default since version 13; before that, axis 1 and all axes after it.
-        let default = match self.operator.operation {
-            Operation::OneHot if self.to_last => 1,
-            Operation::OneHot | Operation::TopK => -1,
-            _ => 0,
-        };
-        let one = [self.axis.unwrap_or(default)];
         let axes = match (&self.axes, inputs.get(1)) {
-            (Some(_), Some(_)) => return refuse("attribute 'axes' excludes an input of axes", "give one of them"),
-            (Some(axes), None) => &axes[..],
-            (None, Some(Input { list: Some(axes), .. })) if is_reduce => axes,
-            (None, Some(_)) if is_reduce => return Ok(None),
-            (None, None) if is_reduce => &[],
-            (None, _) => &one,
+            (Some(_), Some(_)) if is_reduce => {
+                return refuse("attribute 'axes' excludes an input of axes", "give one of them");
+            }
+            (Some(axes), _) => &axes[..],
+            (None, Some(Input { list: Some(axes), .. })) => axes,
+            (None, Some(_)) => return Ok(None),
+            (None, None) => &[],
         };
         if is_reduce && axes.is_empty() && !self.noop {
             return Ok(Some(PerAxis::from_elem(true, rank)));
@@ -243,9 +243,6 @@ impl Node {
         }
         let Some(along) = self.along(inputs)? else { return Ok([UNKNOWN][..].into()) };
         let shape = &inputs[0].shape;
-        if operation == Operation::OneHot {
-            return Ok(shape[..].into());
-        }
         let k = if operation == Operation::TopK { self.count(inputs)? } else { 1 };
         for axis in (0..shape.len()).filter(|&axis| along[axis]) {
             let size = shape[axis];
@@ -259,7 +256,8 @@ impl Node {
             }
         }
         let kept = (0..shape.len()).filter(|&axis| self.keepdims || !along[axis]);
-        Ok(kept.map(|axis| if along[axis] { k } else { shape[axis] }).collect())
+        let is_whole = |axis: usize| !along[axis] || operation == Operation::OneHot;
+        Ok(kept.map(|axis| if is_whole(axis) { shape[axis] } else { k }).collect())
     }
 
     /// The shape that all inputs are broadcast to.
