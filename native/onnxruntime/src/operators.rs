@@ -343,12 +343,9 @@ impl Node {
             }
             // Every slice has a single element, so the output is a copy.
             _ if whole.iter().zip(along).all(|(&len, &reduced)| len == 1 || !reduced) => {
-                // An array without elements may have no memory.
                 let bytes = whole.iter().fold(size, |bytes, &len| bytes.wrapping_mul(len as usize));
-                if bytes > 0 {
-                    // SAFETY: the caller's promise; the output has the same number of elements.
-                    unsafe { ptr::copy_nonoverlapping(data, output, bytes) };
-                }
+                // SAFETY: the caller's promise; the output has the same number of elements. Without elements, null is valid too.
+                unsafe { ptr::copy_nonoverlapping(data, output, bytes) };
             }
             _ => {
                 let walk = axes.map(|(len, stride, reduced)| Dimension { len, stride, mask: 0, reduced });
