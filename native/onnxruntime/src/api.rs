@@ -140,30 +140,24 @@ macro_rules! call {
 }
 pub(crate) use call;
 
-/// The shape of a tensor, and the number of its element type in the C API, which may be an undeclared number.
-pub struct Tensor<'a> {
-    pub number: i32,
-    pub shape: Cow<'a, [i64]>,
-}
-
-/// The tensor that a description describes.
+/// What a description says: the number of the element type in the C API, which may be an undeclared number, and the shape.
 ///
 /// # Safety
 /// The description is of the API's ONNX Runtime.
-pub unsafe fn tensor_from(api: Api, info: *const OrtTensorTypeAndShapeInfo) -> Result<Tensor<'static>> {
+pub unsafe fn tensor_from(api: Api, info: *const OrtTensorTypeAndShapeInfo) -> Result<(i32, Vec<i64>)> {
     let (mut number, mut rank) = (0i32, 0);
     call!(api, GetTensorElementType(info, (&raw mut number).cast()));
     call!(api, GetDimensionsCount(info, &raw mut rank));
     let mut shape = vec![0; rank];
     call!(api, GetDimensions(info, shape.as_mut_ptr(), rank));
-    Ok(Tensor { number, shape: shape.into() })
+    Ok((number, shape))
 }
 
-/// The shape and the element type of a tensor.
+/// The number of the element type of a tensor, and its shape.
 ///
 /// # Safety
 /// The value is of the API's ONNX Runtime and outlives what is returned.
-pub unsafe fn tensor_of<'a>(api: Api, value: *const OrtValue) -> Result<Tensor<'a>> {
+pub unsafe fn tensor_of<'a>(api: Api, value: *const OrtValue) -> Result<(i32, Cow<'a, [i64]>)> {
     if api.refers_to_shapes {
         // A description takes three allocations: a fifth of the cost of a small node.
         let (mut number, mut sizes, mut rank) = (0i32, ptr::null(), 0);
@@ -171,13 +165,13 @@ pub unsafe fn tensor_of<'a>(api: Api, value: *const OrtValue) -> Result<Tensor<'
         call!(api, GetTensorElementTypeAndShapeDataReference(value, element, &raw mut sizes, &raw mut rank));
         // SAFETY: the sizes belong to the tensor; a tensor of rank 0 may have none.
         let shape = if rank == 0 { &[] } else { unsafe { slice::from_raw_parts(sizes, rank) } };
-        return Ok(Tensor { number, shape: shape.into() });
+        return Ok((number, shape.into()));
     }
     let mut info = ptr::null_mut();
     call!(api, GetTensorTypeAndShape(value, &raw mut info));
     // SAFETY: the description was made by the API's ONNX Runtime.
-    let tensor = unsafe { tensor_from(api, info) };
+    let described = unsafe { tensor_from(api, info) };
     // SAFETY: the description is ours, and this is its only release.
     unsafe { ((*api.table).ReleaseTensorTypeAndShapeInfo)(info) };
-    tensor
+    described.map(|(number, shape)| (number, shape.into()))
 }

@@ -7,7 +7,7 @@
     reason = "one condition for all: what ONNX Runtime hands over is as the C API documents it, and valid for the call"
 )]
 
-use crate::api::{Api, OLDEST, Result, Tensor, call, refuse, tensor_from, tensor_of};
+use crate::api::{Api, OLDEST, Result, call, refuse, tensor_from, tensor_of};
 use crate::attributes::{of_inference, of_kernel};
 use crate::operators::{ELEMENT_TYPES, Input, Node, Operator, UNKNOWN};
 use crate::pool::{SessionPool, Sharing};
@@ -176,8 +176,8 @@ impl Kernel {
             }
             has_output = true;
             if !self.outputs_fit.load(Ordering::Relaxed) {
-                let tensor = tensor_of(api, value)?;
-                require_type("output", index, tensor.number, operator.output(index, number))?;
+                let (actual, _) = tensor_of(api, value)?;
+                require_type("output", index, actual, operator.output(index, number))?;
             }
             call!(api, GetTensorMutableData(value, &raw mut data));
             outputs.push(data.cast());
@@ -200,7 +200,7 @@ impl Kernel {
         if value.is_null() {
             return if is_list { Ok(None) } else { refuse(format!("input {index} is left out"), "give every input") };
         }
-        let Tensor { number, shape } = tensor_of(api, value)?;
+        let (number, shape) = tensor_of(api, value)?;
         require_type("input", index, number, operator.input(index, element))?;
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
         let list = match shape[..] {
@@ -250,12 +250,11 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
     for index in 0..count {
         let mut info = ptr::null_mut();
         call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
-        let Tensor { number, shape } = tensor_from(api, info)?;
+        let (number, mut shape) = tensor_from(api, info)?;
         // The type of the first input: a list has a type of its own. ONNX Runtime may have numbers that are not declared.
         if index == 0 {
             element = ELEMENT_TYPES.iter().map(|&(each, _)| each).find(|&each| each as i32 == number);
         }
-        let mut shape = shape.into_owned();
         // A tensor of unknown rank looks the same here as one of rank 0.
         if shape.is_empty() {
             return Ok(());
