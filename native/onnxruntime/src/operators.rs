@@ -138,13 +138,13 @@ fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, isize
 pub struct Node {
     operator: &'static Operator,
     largest: bool,
-    /// None in a `Reduce` that has no such attribute.
+    /// None in a `Reduce` that has no such attribute, and in an `Extremum`.
     axes: Option<Vec<i64>>,
     /// Whether the node covers all axes after the one in `axes` too.
     to_last: bool,
     keepdims: bool,
     last: bool,
-    /// Whether an empty list of axes means no axis, rather than all axes.
+    /// Whether an empty list of axes means no axis, rather than all axes. Only a `Reduce` has one.
     noop: bool,
     /// Whether a slice without elements gives the value that loses to all others, rather than an error.
     identity: bool,
@@ -188,9 +188,8 @@ impl Node {
     /// For each axis of the input, whether the node works along it; None if that is not known yet.
     fn along(&self, inputs: &[Input<'_>]) -> Result<Option<PerAxis<bool>>> {
         let rank = inputs[0].shape.len();
-        let is_reduce = self.operator.operation == Operation::Reduce;
         let axes = match (&self.axes, inputs.get(1)) {
-            (Some(_), Some(_)) if is_reduce => {
+            (Some(_), Some(_)) if self.operator.operation == Operation::Reduce => {
                 return refuse("attribute 'axes' excludes an input of axes", "give one of them");
             }
             (Some(axes), _) => &axes[..],
@@ -198,7 +197,7 @@ impl Node {
             (None, Some(_)) => return Ok(None),
             (None, None) => &[],
         };
-        if is_reduce && axes.is_empty() && !self.noop {
+        if axes.is_empty() && !self.noop {
             return Ok(Some(PerAxis::from_elem(true, rank)));
         }
         let mut along = PerAxis::from_elem(false, rank);
