@@ -60,15 +60,15 @@ unsafe impl Send for Api {}
 unsafe impl Sync for Api {}
 
 impl Api {
-    /// Takes over the table of an ONNX Runtime, or refuses one that is too old.
+    /// Runs `work` with the table of an ONNX Runtime, and refuses one that is too old.
     ///
-    /// The status is null if not even the function that makes a status is available.
+    /// The status is null too if not even the function that makes a status is available.
     ///
     /// # Safety
     /// `base` is null or comes from an ONNX Runtime that stays loaded.
-    pub unsafe fn new(base: *const OrtApiBase) -> std::result::Result<Self, OrtStatusPtr> {
+    pub unsafe fn with(base: *const OrtApiBase, work: impl FnOnce(Self) -> Result<()>) -> OrtStatusPtr {
         // SAFETY: the caller's promise.
-        let Some(base) = (unsafe { base.as_ref() }) else { return Err(OrtStatusPtr(ptr::null_mut())) };
+        let Some(base) = (unsafe { base.as_ref() }) else { return OrtStatusPtr(ptr::null_mut()) };
         // SAFETY: the caller's promise; the version is a constant text.
         let version = unsafe { (base.GetVersionString)().as_ref().map(|text| CStr::from_ptr(text)) };
         let version = version.map_or("of no version".into(), CStr::to_string_lossy);
@@ -77,18 +77,16 @@ impl Api {
         // An ONNX Runtime prints to stderr when it is asked for a version that it lacks, so an old one is not asked.
         // SAFETY: the caller's promise.
         let table = if old { ptr::null() } else { unsafe { (base.GetApi)(OLDEST) } };
-        if !table.is_null() {
-            return Ok(Self { table, refers_to_shapes: minor >= 24 });
-        }
+        let fits = !table.is_null();
         // Every ONNX Runtime has version 1, and only the function that makes a status is called from its table.
         // SAFETY: the caller's promise.
-        let table = unsafe { (base.GetApi)(1) };
+        let table = if fits { table } else { unsafe { (base.GetApi)(1) } };
         if table.is_null() {
-            return Err(OrtStatusPtr(ptr::null_mut()));
+            return OrtStatusPtr(ptr::null_mut());
         }
+        let api = Self { table, refers_to_shapes: minor >= 24 };
         let reason = format!("extremum needs ONNX Runtime 1.{OLDEST} or later, this is {version}");
-        let api = Self { table, refers_to_shapes: false };
-        Err(api.status(|| refuse(reason, "upgrade onnxruntime")))
+        api.status(|| if fits { work(api) } else { refuse(reason, "upgrade onnxruntime") })
     }
 
     /// Whether a status says that a call succeeded; releases the status.

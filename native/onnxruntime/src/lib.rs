@@ -40,12 +40,7 @@ pub unsafe extern "system" fn RegisterCustomOps(
     options: *mut OrtSessionOptions,
     base: *const OrtApiBase,
 ) -> OrtStatusPtr {
-    // SAFETY: the caller's promise.
-    let api = match unsafe { Api::new(base) } {
-        Ok(api) => api,
-        Err(status) => return status,
-    };
-    api.status(|| {
+    let register = |api| {
         if options.is_null() {
             return refuse("there are no session options to register in", "give some");
         }
@@ -56,7 +51,9 @@ pub unsafe extern "system" fn RegisterCustomOps(
             call!(api, AddSessionConfigEntry(options, MARK.as_ptr(), c"1".as_ptr()));
         }
         Ok(())
-    })
+    };
+    // SAFETY: the caller's promise.
+    unsafe { Api::with(base, register) }
 }
 
 /// The domain for an ONNX Runtime, with all its operators.
