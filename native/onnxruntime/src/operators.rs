@@ -9,8 +9,7 @@ use crate::api::{Result, refuse};
 use crate::attributes::{Attributes, Value};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{
-    Dimension, ElementType, Extreme, IndexType, Omit, Operand, Selection, Target, TopK, argreduce, extremum, onehot,
-    select, top_k,
+    ElementType, Extreme, IndexType, Omit, Operand, Target, TopK, argreduce, extremum, onehot, select, top_k,
 };
 use ort_sys::ONNXTensorElementDataType as Number;
 use smallvec::SmallVec;
@@ -317,6 +316,8 @@ impl Node {
         let along = &self.along(inputs)?.expect("the inputs of a call are known");
         let axes = (0..whole.len()).rev().zip(c_order(whole, size));
         let axes = axes.map(|(axis, (len, stride))| (len, stride, along[axis]));
+        let (omit, mask) = (Omit::Nothing, ptr::null());
+        let array = extremum_kernels::Input { data, element, swapped, largest, last, omit, mask };
         match self.operator.operation {
             Operation::ArgReduce => {
                 let mut to = IndexType::Int64.size() as isize;
@@ -325,9 +326,8 @@ impl Node {
                     to = if reduced { to } else { to.wrapping_mul(len as isize) };
                     (len, stride, out, reduced)
                 });
-                let input = extremum_kernels::Input { data, element, swapped, largest, last, numbers: false };
                 // SAFETY: the caller's promise; every index fits int64, and `shape` has refused empty reductions.
-                unsafe { argreduce(input, walk, output, IndexType::Int64) };
+                unsafe { argreduce(array, walk, output, IndexType::Int64) };
             }
             Operation::OneHot => {
                 let walk = axes.map(|(len, stride, reduced)| (len, stride, stride, reduced));
@@ -347,11 +347,10 @@ impl Node {
                 unsafe { ptr::copy_nonoverlapping(data, output, bytes) };
             }
             _ => {
-                let walk = axes.map(|(len, stride, reduced)| Dimension { len, stride, mask: 0, reduced });
-                let selection = Selection { data, element, swapped, last, mask: ptr::null(), omit: Omit::Nothing };
-                let target = Target { largest, values: output, indices: ptr::null_mut(), index: IndexType::Int64 };
+                let walk = axes.map(|(len, stride, reduced)| (len, stride, 0, reduced));
+                let target = Target { values: output, indices: ptr::null_mut(), index: IndexType::Int64 };
                 // SAFETY: the caller's promise; no index is written.
-                unsafe { select(selection, walk, &[target]) };
+                unsafe { select(array, walk, &[target]) };
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use crate::arguments::{Argument, Axes, index_type, numbers, omission};
 use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, order_of_memory, take_plain, target};
 use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
-use extremum_kernels::{Dimension, ElementType, IndexType, Input, Omit, Selection, Target, argreduce, onehot, select};
+use extremum_kernels::{ElementType, IndexType, Input, Omit, Target, argreduce, onehot, select};
 use numpy::npyffi::PY_ARRAY_API;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -88,8 +88,9 @@ impl Reduction<'_> {
         }
         let (largest, last) = (self.largest[0], self.last);
         // Made where it is used: a move would wait until all its bytes are in memory.
+        let (omit, mask) = (Omit::Nothing, ptr::null());
         let input =
-            || Input { data: x.data, element: x.element(), swapped: x.elements.swapped, largest, last, numbers: false };
+            || Input { data: x.data, element: x.element(), swapped: x.elements.swapped, largest, last, omit, mask };
         let (lens, steps) = (&x.shape[..], &x.strides[..]);
         if !self.keepdims && out.is_none() && axes.are_all(lens.len()) {
             let mut place = 0i64;
@@ -158,32 +159,31 @@ impl Reduction<'_> {
         let shape = self.shape(&x, axes);
         let mut ends = Ends::new();
         let mut targets = SmallVec::<[Target; 2]>::new();
-        for &largest in self.largest {
+        for _ in self.largest {
             let values = values.then(|| Array::empty(py, &shape, x.elements, None)).transpose()?;
             let indices = index.map(|index| Array::empty(py, &shape, index, None)).transpose()?;
             let data = |array: &Option<Array>| array.as_ref().map_or(ptr::null_mut(), |array| array.data);
             let index = index.map_or(IndexType::Int64, |index| index.element);
-            targets.push(Target { largest, values: data(&values), indices: data(&indices), index });
+            targets.push(Target { values: data(&values), indices: data(&indices), index });
             ends.push([values, indices].map(|array| array.map(|array| array.object)));
         }
-        let selection = Selection {
+        let input = Input {
             data: x.data,
             element: x.element(),
             swapped: x.elements.swapped,
+            largest: self.largest[0],
             last: self.last,
             omit,
             mask: mask.as_ref().map_or(ptr::null(), |mask| mask.data.cast_const()),
         };
-        let walk = (0..x.shape.len()).rev().map(|axis| Dimension {
-            len: x.shape[axis],
-            stride: x.strides[axis],
-            mask: mask.as_ref().map_or(0, |mask| mask.strides[axis]),
-            reduced: axes.contains(axis),
+        let walk = (0..x.shape.len()).rev().map(|axis| {
+            let mask = mask.as_ref().map_or(0, |mask| mask.strides[axis]);
+            (x.shape[axis], x.strides[axis], mask, axes.contains(axis))
         });
         let mut blanks = 0;
         // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, in C order, of the shape of
         // the kept axes.
-        detach(py, x.bytes(), || blanks = unsafe { select(selection, walk, &targets) });
+        detach(py, x.bytes(), || blanks = unsafe { select(input, walk, &targets) });
         match complete {
             Some(None) if blanks > 0 => return Ok(None),
             Some(Some(place)) if blanks > 0 && place != -1 => {

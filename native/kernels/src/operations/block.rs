@@ -11,15 +11,15 @@
 )]
 
 use crate::element::order::Ends;
-use crate::isa::{InstructionSet, dispatch};
+use crate::isa::{InstructionSet, dispatch, dispatch_wide};
 use crate::kernels::columns::Columns;
-use crate::kernels::lanes::{Aligned, Lines, Outputs};
+use crate::kernels::lanes::{Aligned, Lines, Outputs, Source};
 use crate::kernels::omit::{OMIT_SCRATCH, Omit};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::{ShortRows, read_both};
 use crate::layout::ReductionOffsets;
-use crate::operations::input::{Input, Omission, with_sources};
+use crate::operations::input::{Input, with_sources};
 use crate::operations::plan::{BATCH, Form, MASK_SCRATCH, Plan, SHORT};
 use crate::operations::select::bits;
 use crate::operations::sink::{Results, combine};
@@ -33,8 +33,6 @@ use std::ptr;
 pub struct Blocks<'a, const ENDS: usize> {
     /// The inputs, which differ only in the end of the order; where there are two, the one for the smallest comes first.
     pub inputs: [Input; ENDS],
-    /// What to skip: during the comparison where a mask alone decides and vectors can read it, else as blocks are packed.
-    pub omissions: [Option<&'a Omission>; ENDS],
     pub plan: &'a Plan<'a>,
     /// The first elements in memory.
     pub origin: ReductionOffsets,
@@ -58,49 +56,19 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     ) -> bool {
         let ends: Request = (&self.inputs, against, to);
         debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
-        if self.omissions.iter().all(Option::is_none) {
-            return self.read_ends(ends, None, at, len, span);
-        }
         // Skipped elements are replaced by a different element at each end.
-        (0..ENDS).fold(false, |fills, end| {
-            let ends = (&self.inputs[end..=end], &against[end..=end], &to[end..=end]);
-            fills | self.read_ends(ends, self.omissions[end], at, len, span.clone())
-        })
+        let mut fills = false;
+        by_ends(ends, !self.inputs[0].omits(), |ends| fills |= self.read_ends(ends, at, len, span.clone()));
+        fills
     }
 
-    /// Reads a `span` of the reduced axis and turns places into indices: keys and indices are wanted.
-    pub unsafe fn read_with_indices(
-        &self,
-        at: &ReductionOffsets,
-        len: usize,
-        span: Range<usize>,
-        against: &[*const u8; ENDS],
-        to: &[Outputs; ENDS],
-    ) {
-        let reduced = &self.plan.reduced;
-        let first_index = reduced.after(*at, span.start).index;
-        self.read(at, len, span, against, to);
-        for to in to {
-            (0..len).for_each(|at| *to.index.add(at) = first_index + *to.index.add(at) * reduced.strides.index);
-        }
-    }
-
-    /// Reads one block for ends of the order that share an omission.
-    unsafe fn read_ends(
-        &self,
-        ends: Request,
-        omission: Option<&Omission>,
-        at: &ReductionOffsets,
-        len: usize,
-        span: Range<usize>,
-    ) -> bool {
+    /// Reads one block for ends of the order that share what replaces skipped elements.
+    unsafe fn read_ends(&self, ends: Request, at: &ReductionOffsets, len: usize, span: Range<usize>) -> bool {
+        let input = &ends.0[0];
         let (kept, reduced) = (self.plan.kept.strides, self.plan.reduced.strides);
         let corner = self.plan.reduced.after(*at, span.start);
-        let data = self.inputs[0].data.wrapping_offset(corner.input);
-        let mask = omission.map_or(ptr::null(), |omission| match omission.mask.is_null() {
-            true => ptr::null(),
-            false => omission.mask.wrapping_offset(corner.mask),
-        });
+        let data = input.data.wrapping_offset(corner.input);
+        let mask = if input.mask.is_null() { input.mask } else { input.mask.wrapping_offset(corner.mask) };
         let lines = |strides: &ReductionOffsets| {
             let mask_stride = if mask.is_null() { 0 } else { strides.mask };
             Lines { data, stride: strides.input, mask, mask_stride }
@@ -123,16 +91,16 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let (number, along) = if down { (height, (len, &kept)) } else { (len, (height, &reduced)) };
         match self.plan.packed {
             false => read(lines),
-            true => self.pack(omission, lines, number, along, read),
+            true => self.pack(input.omits().then_some(input), lines, number, along, read),
         }
     }
 
-    /// Packs a block into contiguous lines in scratch memory, which it fits, and reads them there. Not inlined, so that blocks
-    /// that are read in place do not pay for the scratch memory.
+    /// Packs a block into contiguous lines in scratch memory, which it fits, replaces there what an input omits, and reads the
+    /// copy. Not inlined, so that blocks that are read in place do not pay for the scratch memory.
     #[inline(never)]
     unsafe fn pack(
         &self,
-        omission: Option<&Omission>,
+        omission: Option<&Input>,
         lines: Lines,
         number: usize,
         (len, along): (usize, &ReductionOffsets),
@@ -153,9 +121,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         if !ready {
             Pack { data, outer, inner, size, scratch: true, swapped, to, step }.run();
         }
-        let fills = omission.is_some_and(|omission| {
+        let fills = omission.is_some_and(|input| {
             let from = if ready { data } else { ptr::null() };
-            omit(omission, (from, to, size), (number, len), mask, (mask_stride, along.mask))
+            omit(input, (from, to, size), (number, len), mask, (mask_stride, along.mask))
         });
         read(Lines::plain(to, step as isize)) && fills
     }
@@ -212,20 +180,19 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     /// Reads short rows of `len` elements for both ends of the order at once or for one after the other.
-    unsafe fn row_batches(&self, (inputs, _, to): Request, lines: Lines, rows: usize, len: usize) -> bool {
-        let both = !inputs[0].numbers && to[0].keys.is_null() && to[0].index.is_null();
-        if both && read_both(inputs[0].element, len) {
-            return self.row_batches_of(inputs, to, lines, rows, len);
-        }
-        (0..inputs.len())
-            .fold(false, |fills, end| fills | self.row_batches_of(&inputs[end..=end], &to[end..=end], lines, rows, len))
+    unsafe fn row_batches(&self, ends: Request, lines: Lines, rows: usize, len: usize) -> bool {
+        let (input, to) = (ends.0[0], ends.2[0]);
+        let both = !input.is_of_numbers() && to.keys.is_null() && to.index.is_null() && read_both(input.element, len);
+        let mut fills = false;
+        by_ends(ends, both, |(inputs, _, to)| fills |= self.row_batches_of(inputs, to, lines, rows, len));
+        fills
     }
 
     /// Reads short rows. Returns whether an element may equal what replaces skipped elements.
     unsafe fn row_batches_of(&self, inputs: &[Input], all: &[Outputs], lines: Lines, rows: usize, len: usize) -> bool {
         let mut fills = lines.mask.is_null();
-        let Input { element, largest, numbers, .. } = inputs[0];
-        let (size, marks) = (element.size(), self.marks());
+        let Input { element, largest, .. } = inputs[0];
+        let (size, numbers, marks) = (element.size(), inputs[0].is_of_numbers(), self.marks());
         // Where batch after batch has NaN, fewer batches are tried in vain.
         let most = if len < SHORT { (OMIT_SCRATCH / size / len) & !(BATCH - 1) } else { 16 * BATCH };
         let (mut done, mut singly) = (0, BATCH);
@@ -248,7 +215,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             }
             .run();
             if !to.keys.is_null() {
-                with_sources!(inputs, lines, S, X, _dispatch => {
+                with_sources!(inputs, lines, S, X => {
                     lines.write_keys::<S, <X as Ends>::First>(count, to.index, to.keys)
                 });
             }
@@ -292,17 +259,19 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     unsafe fn rows(&self, request: Request, lines: Lines, rows: usize, len: usize) {
-        by_ends(request, |request| read_rows(request, lines, rows, len, self.last()))
+        by_ends(request, InstructionSet::current().is_wide(), |ends| read_rows(ends, lines, rows, len, self.last()))
     }
     unsafe fn columns(&self, request: Request, lines: Lines, rows: usize, columns: usize) {
-        by_ends(request, |request| read_columns(request, lines, rows, columns, self.last()))
+        by_ends(request, InstructionSet::current().is_wide(), |ends| {
+            read_columns(ends, lines, rows, columns, self.last())
+        })
     }
 }
 
-/// Reads both ends of the order at once, or one after the other where rows and columns have no kernel for both.
-unsafe fn by_ends(request: Request, read: impl Fn(Request)) {
+/// Reads both ends of the order `at_once`, or one after the other.
+unsafe fn by_ends(request: Request, at_once: bool, mut read: impl FnMut(Request)) {
     let (inputs, against, to) = request;
-    if inputs.len() == 1 || InstructionSet::current().is_wide() {
+    if at_once || inputs.len() == 1 {
         return read(request);
     }
     for end in 0..inputs.len() {
@@ -310,21 +279,24 @@ unsafe fn by_ends(request: Request, read: impl Fn(Request)) {
     }
 }
 
-// These functions are neither inlined nor generic over the number of ends, so that each kernel exists only once.
+// These functions are neither inlined nor generic over the number of ends, so that each kernel exists only once. A mask or both
+// ends need a wide instruction set: kernels that only save time are compiled for no other.
 
 /// Reads rows one by one.
 #[inline(never)]
 unsafe fn read_rows((inputs, against, to): Request, lines: Lines, rows: usize, len: usize, last: bool) {
-    with_sources!(inputs, lines, S, X, dispatch => {
-        dispatch(Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData })
+    with_sources!(inputs, lines, S, X => {
+        let task = Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData };
+        if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) }
     })
 }
 
 /// Reads rows of adjacent columns.
 #[inline(never)]
 pub unsafe fn read_columns((inputs, _, to): Request, lines: Lines, rows: usize, columns: usize, last: bool) {
-    with_sources!(inputs, lines, S, X, dispatch => {
-        dispatch(Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData })
+    with_sources!(inputs, lines, S, X => {
+        let task = Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData };
+        if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) }
     })
 }
 
@@ -332,13 +304,13 @@ pub unsafe fn read_columns((inputs, _, to): Request, lines: Lines, rows: usize, 
 /// without a mask do not pay for that memory.
 #[inline(never)]
 unsafe fn omit(
-    omission: &Omission,
+    input: &Input,
     (from, to, size): (*const u8, *mut u8, usize),
     lens: (usize, usize),
     mut mask: *const u8,
     mut mask_strides: (isize, isize),
 ) -> bool {
-    let &Omission { pattern, fill, .. } = omission;
+    let (pattern, fill) = (input.pattern(), input.element.loser(input.largest));
     let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
     let repeats = mask_strides.0 == 0 && lens.0 > 1;
     if !mask.is_null() && (repeats || !matches!(mask_strides.1, 0 | 1)) {

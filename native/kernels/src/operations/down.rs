@@ -23,7 +23,7 @@ const COLUMNS: usize = 512;
 /// Bytes of the largest block: for a larger block, tiles pay.
 const BLOCK: isize = 1 << 16;
 
-/// Whether to read an input in this way. No element of it is skipped.
+/// Whether to read an input in this way.
 pub fn supports(input: &Input, layout: &ReductionLayout) -> bool {
     let ([columns, _, ..], [rows]) = (&layout.kept[..], &layout.reduced[..]) else { return false };
     let size = input.element.size();
@@ -31,7 +31,7 @@ pub fn supports(input: &Input, layout: &ReductionLayout) -> bool {
         && rows.strides.input >= columns.strides.input * columns.len as isize
         && rows.strides.input.saturating_mul(rows.len as isize) <= BLOCK
         && !input.swapped
-        && !input.numbers
+        && !input.skips()
         && down::supports(
             input.element,
             rows.len,

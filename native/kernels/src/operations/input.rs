@@ -15,46 +15,80 @@ pub struct Input {
     pub largest: bool,
     /// Whether the last of equal elements wins, or the first.
     pub last: bool,
+    /// Which elements are skipped because of their value.
+    pub omit: Omit,
+    /// The mask's byte for the first element, 0 where the element is skipped; null without a mask.
+    pub mask: *const u8,
+}
+
+/// Which elements are skipped because of their value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Omit {
+    /// No elements.
+    Nothing,
+    /// NaN, of floats.
+    Nan,
+    /// The smallest 64-bit integer, which stands for NaT (not a time).
+    NotATime,
+}
+
+impl Input {
+    /// Whether any element may be skipped.
+    pub fn skips(&self) -> bool {
+        self.omit != Omit::Nothing || !self.mask.is_null()
+    }
+
     /// Whether NaN loses to all numbers instead of being the extremum. No kernel does that under a mask: a block with both is
     /// packed, and the copy replaces NaN.
-    pub numbers: bool,
+    pub fn is_of_numbers(&self) -> bool {
+        self.omit == Omit::Nan && self.mask.is_null()
+    }
+
+    /// Whether elements are skipped that kernels do not skip by themselves.
+    pub fn omits(&self) -> bool {
+        self.skips() && !self.is_of_numbers()
+    }
+
+    /// Whether a mask alone decides which elements are skipped.
+    pub fn is_of_mask(&self) -> bool {
+        self.omit == Omit::Nothing && !self.mask.is_null()
+    }
+
+    /// Elements that are skipped because of their bits.
+    pub fn pattern(&self) -> Pattern {
+        match (self.omit, self.element.nan()) {
+            (Omit::NotATime, _) => Pattern::value(1 << 63, 8),
+            (Omit::Nan, Some(nan)) => nan,
+            _ => Pattern::NONE,
+        }
+    }
 }
 
-/// Evaluates an expression with `$E` and `$O` bound to the element type of an [`Input`] and the order that it is compared by.
-macro_rules! with_input {
-    ($input:expr, $E:ident, $O:ident => $body:expr) => {{
-        let extreme = $crate::element::rank::Extreme { largest: $input.largest, omit: $input.numbers };
-        $crate::element::with_element_and_extreme!($input.element, extreme, $E, $O => $body)
-    }};
-}
+// SAFETY: the kernels only read the input and its mask.
+unsafe impl Sync for Input {}
 
 /// Evaluates an expression for one input, or for one input for each end of the order, the smallest first: `$S` is bound to the
-/// type that reads the elements of some lines, `$X` to the ends, and `$dispatch` to the function that runs a task: with a wide
-/// instruction set under a mask and for both ends.
+/// type that reads the elements of some lines, and `$X` to the ends.
 macro_rules! with_sources {
-    ($inputs:expr, $lines:expr, $S:ident, $X:ident, $dispatch:ident => $body:expr) => {
+    ($inputs:expr, $lines:expr, $S:ident, $X:ident => $body:expr) => {
         match $inputs {
-            [input, ..] if input.numbers && !$lines.mask.is_null() => unreachable!("NaN passed over under a mask"),
             [_, _] if !$lines.mask.is_null() => unreachable!("both ends of the order under a mask"),
             [input] if !$lines.mask.is_null() => {
                 $crate::element::with_element_and_order!(input.element, input.largest, E, $X => {
-                    #[allow(unused_imports)]
-                    use $crate::isa::dispatch_wide as $dispatch;
                     type $S = $crate::kernels::lanes::Masked<E>;
                     $body
                 })
             }
-            [input] => $crate::operations::input::with_input!(input, E, $X => {
-                #[allow(unused_imports)]
-                use $crate::isa::dispatch as $dispatch;
-                type $S = *const E;
-                $body
-            }),
-            [input, _] if input.numbers => {
+            [input] => {
+                let extreme = $crate::element::rank::Extreme { largest: input.largest, omit: input.is_of_numbers() };
+                $crate::element::with_element_and_extreme!(input.element, extreme, E, $X => {
+                    type $S = *const E;
+                    $body
+                })
+            }
+            [input, _] if input.is_of_numbers() => {
                 type $X = $crate::element::order::BothNumbers;
                 $crate::element::with_float!(input.element, E => {
-                    #[allow(unused_imports)]
-                    use $crate::isa::dispatch_wide as $dispatch;
                     type $S = *const E;
                     $body
                 })
@@ -62,8 +96,6 @@ macro_rules! with_sources {
             [input, _] => {
                 type $X = $crate::element::order::Both;
                 $crate::element::with_element!(input.element, E => {
-                    #[allow(unused_imports)]
-                    use $crate::isa::dispatch_wide as $dispatch;
                     type $S = *const E;
                     $body
                 })
@@ -73,28 +105,4 @@ macro_rules! with_sources {
     };
 }
 
-pub(crate) use {with_input, with_sources};
-
-// SAFETY: the kernels only read the input.
-unsafe impl Sync for Input {}
-
-/// Which elements of the input are skipped, and what replaces them.
-#[derive(Clone, Copy, Debug)]
-pub struct Omission {
-    /// The mask's byte for the first element as the caller sees it, 0 where the element is skipped; null without a mask.
-    pub mask: *const u8,
-    /// Elements that are skipped because of their bits.
-    pub pattern: Pattern,
-    /// An element that loses to all others, as bits.
-    pub fill: u64,
-}
-
-impl Omission {
-    /// Whether a mask alone decides which elements are skipped.
-    pub fn is_of_mask(&self) -> bool {
-        !self.mask.is_null() && self.pattern.is_none()
-    }
-}
-
-// SAFETY: the mask is only read.
-unsafe impl Sync for Omission {}
+pub(crate) use with_sources;

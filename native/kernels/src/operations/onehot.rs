@@ -10,9 +10,10 @@ use crate::element::{Element, ElementType, with_element};
 use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, merge, place, position, positions, sort,
 };
-use crate::operations::input::Input;
+use crate::operations::input::{Input, Omit};
 use crate::operations::reduce::reduce;
 use crate::operations::sink::{Sink, Tile};
+use std::ptr;
 
 /// Writes one at the first maximum over the reduced axes and zero elsewhere, in the input's element type.
 ///
@@ -34,11 +35,12 @@ pub unsafe fn onehot(
     });
     let mut layout = ReductionLayout::default();
     layout.fill(axes, false);
-    let input = Input { data, element, swapped, largest: true, last: false, numbers: false };
+    let omit = Omit::Nothing;
+    let input = Input { data, element, swapped, largest: true, last: false, omit, mask: ptr::null() };
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());
     let sink = Hot { output, element, reduced: &reduced };
-    reduce(input, &mut layout, &sink)
+    reduce(&input, &mut layout, &sink)
 }
 
 /// Clears a tile's part of the output and sets its ones while it is still in cache.

@@ -21,7 +21,7 @@ use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
 use crate::kernels::short_rows::{Answer, reads_masks, supports};
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
-use crate::operations::input::{Input, Omission};
+use crate::operations::input::Input;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The most positions of a tile, for all element types: their indices take 16 KiB.
@@ -98,18 +98,12 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Plans the reduction of an input over `layout`, without the elements that an omission skips: at `ends` ends of the order,
-    /// with `places` or without, and cut into `tasks` tasks where there is enough work.
-    pub fn new(
-        input: &Input,
-        omission: Option<&Omission>,
-        (ends, places): (usize, bool),
-        layout: &'a mut ReductionLayout,
-        tasks: usize,
-    ) -> Self {
-        let (element, size, omits) = (input.element, input.element.size(), omission.is_some());
+    /// Plans the reduction of an input over `layout`: at `ends` ends of the order, with `places` or without, and cut into `tasks`
+    /// tasks where there is enough work.
+    pub fn new(input: &Input, (ends, places): (usize, bool), layout: &'a mut ReductionLayout, tasks: usize) -> Self {
+        let (element, size, omits) = (input.element, input.element.size(), input.omits());
         let wide = InstructionSet::current().is_wide();
-        let of_mask = omission.is_some_and(Omission::is_of_mask);
+        let of_mask = input.is_of_mask();
         let answer = match (places, ends) {
             (true, _) => Answer::Places,
             (false, 1) => Answer::Values,

@@ -14,7 +14,7 @@ use crate::kernels::lanes::Outputs;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
 use crate::operations::down;
-use crate::operations::input::{Input, Omission};
+use crate::operations::input::Input;
 use crate::operations::plan::{Form, Plan, is_small};
 use crate::operations::sink::{Results, Sink, Tile, combine};
 use crate::operations::small;
@@ -23,47 +23,34 @@ use std::ops::Range;
 use std::ptr;
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
-pub unsafe fn reduce<S: Sink + Sync>(input: Input, layout: &mut ReductionLayout, sink: &S) {
+pub unsafe fn reduce<S: Sink + Sync>(input: &Input, layout: &mut ReductionLayout, sink: &S) {
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     if elements == 0 {
         return;
     }
-    if is_small(elements) && !input.swapped && !input.numbers {
+    if is_small(elements) && !input.swapped && !input.skips() {
         small::reduce(input, layout, sink)
     } else {
-        reduce_ends([(input, None)], layout, [sink])
+        reduce_ends([*input], layout, [sink])
     }
 }
 
-/// Reduces an input for one or both ends of the order at once, without the elements that an omission skips. The layout has at
-/// least one position; the inputs differ only in the end of the order. Not inlined: small arrays need none of its memory.
+/// Reduces an input for one or both ends of the order at once. The layout has at least one position; the inputs differ only in
+/// the end of the order, the smallest first. Not inlined: small arrays need none of its memory.
 #[inline(never)]
 pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
-    ends: [(Input, Option<&Omission>); ENDS],
+    inputs: [Input; ENDS],
     layout: &mut ReductionLayout,
     sinks: [&S; ENDS],
 ) {
     let elements = positions(&layout.kept) * positions(&layout.reduced);
-    let num_threads = threads::num_threads(elements.saturating_mul(ends[0].0.element.size() * S::TRAFFIC));
-    reduce_on(num_threads, ends, layout, sinks)
-}
-
-/// The same on `num_threads` threads.
-#[inline]
-pub unsafe fn reduce_on<const ENDS: usize, S: Sink + Sync>(
-    num_threads: usize,
-    ends: [(Input, Option<&Omission>); ENDS],
-    layout: &mut ReductionLayout,
-    sinks: [&S; ENDS],
-) {
-    let (input, omission) = ends[0];
-    let (origin, inputs) = (layout.origin, ends.map(|end| end.0));
-    if omission.is_none() && down::supports(&input, layout) {
+    let num_threads = threads::num_threads(elements.saturating_mul(inputs[0].element.size() * S::TRAFFIC));
+    if down::supports(&inputs[0], layout) {
         return down::reduce(inputs, layout, sinks, num_threads);
     }
-    let places = sinks.iter().any(|sink| sink.wants().index);
-    let plan = Plan::new(&input, omission, (ENDS, places), layout, threads::tasks(num_threads));
-    let walk = Blocks { inputs, omissions: ends.map(|end| end.1), plan: &plan, origin };
+    let (origin, places) = (layout.origin, sinks.iter().any(|sink| sink.wants().index));
+    let plan = Plan::new(&inputs[0], (ENDS, places), layout, threads::tasks(num_threads));
+    let walk = Blocks { inputs, plan: &plan, origin };
     match num_threads {
         1 => walk.run(0..plan.tiles(), sinks),
         _ => walk.share(num_threads, sinks),
@@ -95,8 +82,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
     /// Whether tiles are [marked](Tile::marks): those of short rows with skipped elements.
     pub fn marks(&self) -> bool {
-        let omits = self.inputs[0].numbers || self.omissions[0].is_some();
-        omits && self.plan.form == Form::RowBatches && self.are_tiles()
+        self.inputs[0].skips() && self.plan.form == Form::RowBatches && self.are_tiles()
     }
 
     /// Where a tile begins, and its length.
@@ -169,15 +155,20 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let at = position(plan.outer_reduced, at, number / per_line);
             let start = number % per_line * plan.chunk;
             let span = start..plan.reduced.len.min(start + plan.chunk);
-            if number == first {
-                self.read_with_indices(&at, len, span, &[ptr::null(); ENDS], &states);
-                continue;
-            }
+            let first_index = plan.reduced.after(at, span.start).index;
             // Only a block that reaches the keys found so far has to report places.
-            let (against, into) = (states.map(|state| state.keys.cast_const()), block.each_mut().map(Results::outputs));
-            self.read_with_indices(&at, len, span, &against, &into);
+            let (against, into) = match number == first {
+                true => ([ptr::null(); ENDS], states),
+                false => (states.map(|state| state.keys.cast_const()), block.each_mut().map(Results::outputs)),
+            };
+            self.read(&at, len, span, &against, &into);
             for ((state, block), input) in states.iter().zip(into).zip(&self.inputs) {
-                combine(len, *state, block, input, input.last);
+                (0..len).for_each(|at| {
+                    *block.index.add(at) = first_index + *block.index.add(at) * plan.reduced.strides.index;
+                });
+                if number != first {
+                    combine(len, *state, block, input, input.last);
+                }
             }
         }
     }

@@ -21,20 +21,20 @@
     reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
 )]
 
-use crate::element::{ElementType, IndexType, Pattern};
+use crate::element::{IndexType, Pattern};
 use crate::kernels::lanes::{Outputs, read_bits, write_bits};
 use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, merge, place, position, positions,
     sort,
 };
-use crate::operations::input::{Input, Omission};
-use crate::operations::reduce::{reduce, reduce_ends, reduce_on};
+use crate::operations::input::{Input, Omit};
+use crate::operations::reduce::{reduce, reduce_ends};
 use crate::operations::sink::{Sink, Tile, Wants};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{array, ptr};
 
-/// Writes the row-major index, within the reduced axes, of the extremum at every kept position.
+/// Writes the row-major index, within the reduced axes, of the extremum at every kept position. The input skips no elements.
 ///
 /// `axes` yields, last dimension first, the length, the input stride, the output stride (ignored on reduced
 /// axes) and whether the axis is reduced. No reduced axis may be empty; empty kept axes mean no work.
@@ -55,7 +55,7 @@ pub unsafe fn argreduce(
     let mut layout = ReductionLayout::default();
     layout.fill(axes, input.last);
     let sink = Indices { output, index };
-    reduce(input, &mut layout, &sink)
+    reduce(&input, &mut layout, &sink)
 }
 
 /// Stores indices in the output's type and layout.
@@ -81,52 +81,9 @@ impl Sink for Indices {
     }
 }
 
-/// What is reduced, except for the end of the order.
-#[derive(Clone, Copy, Debug)]
-pub struct Selection {
-    /// The first element as the caller sees it.
-    pub data: *const u8,
-    /// The element type.
-    pub element: ElementType,
-    /// Whether the byte order of each element is the opposite of this machine's.
-    pub swapped: bool,
-    /// Whether the last of equal elements wins, or the first.
-    pub last: bool,
-    /// The mask's byte for the first element, 0 where the element is skipped; null without a mask.
-    pub mask: *const u8,
-    /// Which other elements are skipped.
-    pub omit: Omit,
-}
-
-/// Which elements are skipped because of their value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Omit {
-    /// No elements.
-    Nothing,
-    /// NaN of the floats.
-    Nan,
-    /// The smallest 64-bit integer, which stands for NaT (not a time).
-    NotATime,
-}
-
-/// A dimension of the input.
-#[derive(Clone, Copy, Debug)]
-pub struct Dimension {
-    /// Number of elements.
-    pub len: usize,
-    /// Bytes from one element to the next.
-    pub stride: isize,
-    /// The same in the mask.
-    pub mask: isize,
-    /// Whether it is reduced.
-    pub reduced: bool,
-}
-
-/// One end of the order, and where its results go: in row-major order of the dimensions that are kept.
+/// Where the results at one end of the order go: in row-major order of the dimensions that are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Whether the largest is wanted, or the smallest.
-    pub largest: bool,
     /// Receives the elements, their bytes in this machine's order; may be null.
     pub values: *mut u8,
     /// Receives the row-major indices, -1 where no element takes part; may be null.
@@ -135,45 +92,25 @@ pub struct Target {
     pub index: IndexType,
 }
 
-impl Target {
-    /// Marks every result as one in which no element takes part.
-    ///
-    /// # Safety
-    /// There is room for `results` results.
-    pub unsafe fn leave(&self, results: usize, element: ElementType) {
-        if !self.indices.is_null() {
-            // All bits set is -1 in every type of index.
-            self.indices.write_bytes(0xff, results * self.index.size());
-        }
-        if !self.values.is_null() {
-            let loser = element.loser(self.largest);
-            (0..results as isize).for_each(|position| self.write_value(position, loser, element.size()));
-        }
-    }
-
-    /// Writes the bits of an element.
-    ///
-    /// # Safety
-    /// There is room for it.
-    #[inline]
-    pub unsafe fn write_value(&self, position: isize, bits: u64, size: usize) {
-        write_bits(self.values.wrapping_offset(position * size as isize), bits, size);
-    }
-}
-
-/// Finds the extrema at one or both ends; returns the number of positions at which no element takes part.
+/// Finds the extrema at the input's end of the order, and at the other end if there is a second target. Returns the number of
+/// positions at which no element takes part.
 ///
-/// `dimensions` come last first. Where a reduced dimension is empty, no element takes part anywhere, and the values are the
-/// element that loses to all others.
+/// `dimensions` yields, last dimension first, the length, the stride in bytes, that of the mask and whether the dimension is
+/// reduced. Where a reduced dimension is empty, no element takes part anywhere, and the values are the element that loses to all
+/// others.
 ///
 /// # Safety
 /// The input, and the mask if there is one, are readable at every position; there is room for all results, which overlaps
 /// neither; an index fits its type.
-pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dimension>, targets: &[Target]) -> usize {
+pub unsafe fn select(
+    input: Input,
+    dimensions: impl Iterator<Item = (usize, isize, isize, bool)>,
+    targets: &[Target],
+) -> usize {
     let mut step = 1;
     let mut block = 1;
     let axes: SmallVec<[_; 8]> = dimensions
-        .map(|Dimension { len, stride, mask, reduced }| {
+        .map(|(len, stride, mask, reduced)| {
             let output = if reduced { 0 } else { step };
             *(if reduced { &mut block } else { &mut step }) *= len as isize;
             (len, ReductionOffsets { input: stride, mask, output, index: 0 }, reduced)
@@ -184,65 +121,51 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
         return 0;
     }
     if block == 0 {
-        for target in targets {
-            target.leave(results, selection.element);
+        for (&Target { values, indices, index }, largest) in targets.iter().zip([input.largest, !input.largest]) {
+            if !indices.is_null() {
+                // All bits set is -1 in every type of index.
+                indices.write_bytes(0xff, results * index.size());
+            }
+            let (loser, size) = (input.element.loser(largest), input.element.size());
+            (0..if values.is_null() { 0 } else { results })
+                .for_each(|at| write_bits(values.add(at * size), loser, size));
         }
         return results;
     }
     let mut layout = ReductionLayout::default();
-    layout.fill(axes.into_iter(), selection.last);
+    layout.fill(axes.into_iter(), input.last);
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());
     let blanks = AtomicUsize::new(0);
     let base = base(&layout);
     // A mask that is broadcast along the slices skips whole slices.
-    let whole = selection.omit == Omit::Nothing && layout.reduced.iter().all(|axis| axis.strides.mask == 0);
-    let answers = |target: &Target| {
-        let Selection { data, element, swapped, last, .. } = selection;
-        let input = Input { data, element, swapped, largest: target.largest, last, numbers: selection.is_of_numbers() };
-        let omission = selection.omission(target.largest);
-        Answers { input, omission, whole, target: *target, reduced: &reduced, blanks: &blanks, base }
+    let whole = input.omit == Omit::Nothing && layout.reduced.iter().all(|axis| axis.strides.mask == 0);
+    // Kernels do not see such a mask.
+    let seen = Input { mask: if whole { ptr::null() } else { input.mask }, ..input };
+    let (skips, mask, pattern) = (input.skips(), input.mask, input.pattern());
+    let answers = |target, input| Answers {
+        input,
+        skips,
+        mask,
+        pattern,
+        whole,
+        target,
+        reduced: &reduced,
+        blanks: &blanks,
+        base,
     };
-    match targets {
-        [one] => {
-            let one = answers(one);
-            match one.packed() {
-                None => reduce(one.input, &mut layout, &one),
-                omission => reduce_ends([(one.input, omission)], &mut layout, [&one]),
-            }
-        }
+    match *targets {
+        [target] => reduce(&seen, &mut layout, &answers(target, seen)),
         [one, other] => {
-            assert_ne!(one.largest, other.largest, "an order has two ends");
             // The smallest first: kernels for both ends expect it.
-            let (smallest, largest) =
-                if other.largest { (answers(one), answers(other)) } else { (answers(other), answers(one)) };
-            let ends = [&smallest, &largest].map(|end| (end.input, end.packed()));
-            reduce_ends(ends, &mut layout, [&smallest, &largest]);
+            let [smallest, largest] = if input.largest { [other, one] } else { [one, other] };
+            let inputs = [false, true].map(|largest| Input { largest, ..seen });
+            let (smallest, largest) = (answers(smallest, inputs[0]), answers(largest, inputs[1]));
+            reduce_ends(inputs, &mut layout, [&smallest, &largest]);
         }
         _ => unreachable!("an order has two ends"),
     }
     blanks.into_inner() / targets.len()
-}
-
-impl Selection {
-    /// Whether only NaN is skipped, which kernels can do by themselves.
-    fn is_of_numbers(&self) -> bool {
-        self.mask.is_null() && self.omit == Omit::Nan && self.element.nan().is_some()
-    }
-
-    /// Which elements are skipped, and what replaces them at one end of the order.
-    fn omission(&self, largest: bool) -> Option<Omission> {
-        let omits = !self.mask.is_null() || self.omit != Omit::Nothing;
-        omits.then(|| Omission { mask: self.mask, pattern: self.pattern(), fill: self.element.loser(largest) })
-    }
-
-    fn pattern(&self) -> Pattern {
-        match (self.omit, self.element.nan()) {
-            (Omit::NotATime, _) => Pattern::value(1 << 63, 8),
-            (Omit::Nan, Some(nan)) => nan,
-            _ => Pattern::NONE,
-        }
-    }
 }
 
 /// What the broadcast axes that a layout has dropped have added to every index.
@@ -254,10 +177,12 @@ fn base(layout: &ReductionLayout) -> i64 {
 /// The results at one end of the order: fetches the elements at the indices, and corrects an index whose element does not take
 /// part.
 struct Answers<'a> {
-    /// What is reduced.
+    /// What kernels reduce.
     input: Input,
-    /// Which of its elements are skipped.
-    omission: Option<Omission>,
+    /// Whether elements are skipped: because of this mask, or because of their bits.
+    skips: bool,
+    mask: *const u8,
+    pattern: Pattern,
     /// Whether slices are skipped as a whole: they are reduced nevertheless.
     whole: bool,
     /// Where the results go.
@@ -278,7 +203,7 @@ impl Sink for Answers<'_> {
     fn wants(&self) -> Wants {
         let Target { values, indices, .. } = self.target;
         // Where elements are skipped, the index shows whether the extremum is one of them.
-        let omits = self.omission.is_some();
+        let omits = self.skips;
         Wants { values: !omits && !values.is_null(), index: omits || !indices.is_null(), sight: omits }
     }
 
@@ -289,7 +214,7 @@ impl Sink for Answers<'_> {
             return Outputs::NOTHING;
         }
         let index = if index.size() == 8 { indices.cast() } else { ptr::null_mut() };
-        let values = if self.omission.is_none() { values } else { ptr::null_mut() };
+        let values = if self.skips { ptr::null_mut() } else { values };
         Outputs { values, index, ..Outputs::NOTHING }.from(at.output as usize, self.input.element.size())
     }
 
@@ -297,7 +222,7 @@ impl Sink for Answers<'_> {
         let Target { values, indices, index, .. } = self.target;
         let (step, size, element) = (axis.strides.output, index.size() as isize, self.input.element.size());
         let places = indices.wrapping_offset(at.output * size);
-        if self.omission.is_some() {
+        if self.skips {
             self.correct(at, axis, &tile);
         }
         // Results that went directly to the output are there already.
@@ -311,18 +236,13 @@ impl Sink for Answers<'_> {
                 true if tile.index(number) == -1 => 0,
                 true => self.bits(self.place(at, tile.index(number)).input),
             };
-            self.target.write_value(at.output, bits, element);
+            write_bits(self.target.values.wrapping_offset(at.output * element as isize), bits, element);
             axis.strides.step(&mut at, 1);
         }
     }
 }
 
 impl Answers<'_> {
-    /// The omission for which blocks are packed.
-    fn packed(&self) -> Option<&Omission> {
-        self.omission.as_ref().filter(|_| !self.input.numbers && !self.whole)
-    }
-
     /// The position in memory of the element with a row-major index.
     #[inline]
     fn place(&self, at: ReductionOffsets, index: i64) -> ReductionOffsets {
@@ -332,8 +252,7 @@ impl Answers<'_> {
     /// Corrects the indices of a tile whose element does not take part.
     #[inline(never)]
     unsafe fn correct(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
-        let mask = self.omission.map_or(ptr::null(), |omission| omission.mask);
-        let mask = if mask.is_null() { mask } else { mask.wrapping_offset(at.mask) };
+        let mask = if self.mask.is_null() { self.mask } else { self.mask.wrapping_offset(at.mask) };
         let rest = if self.whole {
             for slice in 0..tile.len {
                 let there = *mask.wrapping_offset(axis.strides.mask * slice as isize) != 0;
@@ -393,7 +312,7 @@ impl Answers<'_> {
 
     /// The `open` slices in which the mask lets an element take part; sets the index of the others to -1.
     unsafe fn present(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile, open: Slices) -> Slices {
-        let mask = self.omission.map_or(ptr::null(), |omission| omission.mask);
+        let mask = self.mask;
         let (along, others) = self.reduced.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
         if mask.is_null() {
             return open;
@@ -451,7 +370,6 @@ impl Answers<'_> {
         index: i64,
         size: usize,
     ) -> bool {
-        let Some(Omission { mask, pattern, .. }) = self.omission else { return false };
         let (input, masked) = match *self.reduced {
             // The general case takes longer than reading a short slice.
             [Axis { strides: strides @ ReductionOffsets { index: 1, .. }, .. }] => {
@@ -465,9 +383,9 @@ impl Answers<'_> {
             }
         };
         // Without a branch that depends on the mask: it would be mispredicted.
-        let masked = !mask.is_null() && *mask.wrapping_offset(masked) == 0;
+        let masked = !self.mask.is_null() && *self.mask.wrapping_offset(masked) == 0;
         let bits = || bits(self.input.data.wrapping_offset(input), size, self.input.swapped);
-        if pattern.is_none() { masked } else { masked | pattern.matches(bits()) }
+        if self.pattern.is_none() { masked } else { masked | self.pattern.matches(bits()) }
     }
 
     /// The bits of an element, in this machine's order.
@@ -535,7 +453,7 @@ struct SecondReading<'a> {
     index: *mut i64,
 }
 
-// SAFETY: only one thread reads for the second time.
+// SAFETY: threads write the indices of different slices.
 unsafe impl Sync for SecondReading<'_> {}
 
 impl SecondReading<'_> {
@@ -543,17 +461,14 @@ impl SecondReading<'_> {
     #[cold]
     #[inline(never)]
     unsafe fn read(&self) {
-        let Answers { input, omission, reduced, .. } = *self.answers;
+        let Answers { input, reduced, .. } = *self.answers;
         let (from, to) = (self.open[0] as usize, self.open[self.open.len() - 1] as usize + 1);
-        let largest = !input.largest;
-        let omission = omission.map(|omission| Omission { fill: input.element.loser(largest), ..omission });
         let strides = ReductionOffsets { output: 1, ..self.axis.strides };
         let origin = ReductionOffsets { output: from as isize, ..self.axis.after(self.start, from) };
         let kept = [Axis { len: to - from, strides }][..].into();
         let mut layout = ReductionLayout { kept, reduced: reduced.into(), origin };
         merge(&mut layout.reduced);
-        let omission = omission.as_ref().filter(|_| !input.numbers);
-        reduce_on(1, [(Input { largest, ..input }, omission)], &mut layout, [self])
+        reduce_ends([Input { largest: !input.largest, ..input }], &mut layout, [self])
     }
 }
 

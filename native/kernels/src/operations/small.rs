@@ -21,9 +21,9 @@ pub fn set_limit(elements: usize) -> usize {
     LIMIT.swap(elements.min(ELEMENTS), Ordering::Relaxed)
 }
 
-/// Reduces at most 32 elements in this machine's byte order. NaN does not lose.
-pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
-    let Input { data, last, .. } = input;
+/// Reduces at most 32 elements in this machine's byte order, none of which is skipped.
+pub(crate) unsafe fn reduce(input: &Input, layout: &ReductionLayout, sink: &impl Sink) {
+    let Input { data, last, .. } = *input;
     let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
     let mut indices = [0; ELEMENTS];
     let indices = &mut indices[..kept.len];

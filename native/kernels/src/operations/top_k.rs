@@ -24,7 +24,8 @@ use crate::kernels::pack::Pack;
 use crate::kernels::short_rows::{Set, with_kind, with_set};
 use crate::kernels::top_k::{Candidates, Collect, Find, Insert, LARGEST, Packed, Results, kth};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
-use crate::operations::select::{Dimension, Omit, Selection, Target, bits, select};
+use crate::operations::input::{Input, Omit};
+use crate::operations::select::{Target, bits, select};
 use crate::threads;
 use crate::vector::{Kind, Lanes, Register};
 use smallvec::SmallVec;
@@ -105,10 +106,10 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
             false if element.is_float() => Omit::Nan,
             _ => Omit::Nothing,
         };
-        let selection = Selection { data, element, swapped, last: false, mask: ptr::null(), omit };
-        let walk = dimensions.iter().map(|&(len, stride, reduced)| Dimension { len, stride, mask: 0, reduced });
-        let target = Target { largest, values, indices: indices.cast(), index: ElementType::Int64 };
-        if select(selection, walk, &[target]) == 0 {
+        let input = Input { data, element, swapped, largest, last: false, omit, mask: ptr::null() };
+        let walk = dimensions.iter().map(|&(len, stride, reduced)| (len, stride, 0, reduced));
+        let target = Target { values, indices: indices.cast(), index: ElementType::Int64 };
+        if select(input, walk, &[target]) == 0 {
             return;
         }
     }

@@ -5,8 +5,8 @@ use crate::memory::{Bytes, Memory, positions};
 use crate::{Random, Scope};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{
-    Dimension, ElementType, Extreme, IndexType, Input, Omit, Operand, Selection, Target, TopK, argreduce, extremum,
-    onehot, select, small, threads, top_k,
+    ElementType, Extreme, IndexType, Input, Omit, Operand, Target, TopK, argreduce, extremum, onehot, select, small,
+    threads, top_k,
 };
 use std::{ptr, slice};
 
@@ -117,7 +117,8 @@ impl Case {
         let axis = |axis| (self.lens[axis], input.strides[axis], output.strides[axis], self.reduced[axis]);
         let axes: Vec<_> = (0..self.lens.len()).rev().map(axis).collect();
         let (axes, to) = (axes.into_iter(), output.data_mut());
-        let view = Input { data: input.data(), element, swapped, largest, last, numbers: false };
+        let (omit, mask) = (Omit::Nothing, ptr::null());
+        let view = Input { data: input.data(), element, swapped, largest, last, omit, mask };
         input.deny_gaps(&self.lens);
         // SAFETY: the axes describe both arrays; lengths are small, and no block is empty where its index is wanted.
         unsafe {
@@ -145,28 +146,26 @@ impl Case {
         let index = random.pick(&[IndexType::Int64, IndexType::Int32, IndexType::Int16, IndexType::Int8]);
         let index = fit(index, block.iter().product());
         let sizes = [element.size(), index.size()];
-        let ends: &[bool] = random.pick(&[&[true], &[false], &[true, false]]);
+        let ends: &[bool] = random.pick(&[&[true], &[false], &[true, false], &[false, true]]);
         // Values, indices, or both, in memory exactly as large as they are.
         let outputs = random.pick(&[[true, true], [true, false], [false, true]]);
         let room = |what: usize| Bytes::new(if outputs[what] { kept.len() * sizes[what] } else { 0 }, true);
         let mut results: Vec<[Bytes; 2]> = ends.iter().map(|_| [room(0), room(1)]).collect();
-        let target = |(&largest, results): (&bool, &mut [Bytes; 2])| {
+        let target = |results: &mut [Bytes; 2]| {
             let to = |what: usize| if outputs[what] { results[what].as_mut_ptr() } else { ptr::null_mut() };
             let [values, indices] = [0, 1].map(to);
-            Target { largest, values, indices, index }
+            Target { values, indices, index }
         };
-        let targets: Vec<Target> = ends.iter().zip(&mut results).map(target).collect();
+        let targets: Vec<Target> = results.iter_mut().map(target).collect();
         let data = mask.as_ref().map_or(ptr::null(), Memory::data);
-        let selection = Selection { data: input.data(), element, swapped, last, mask: data, omit };
-        let dimensions = (0..self.lens.len()).rev().map(|axis| Dimension {
-            len: self.lens[axis],
-            stride: input.strides[axis],
-            mask: mask.as_ref().map_or(0, |mask| mask.strides[axis]),
-            reduced: self.reduced[axis],
+        let view = Input { data: input.data(), element, swapped, largest: ends[0], last, omit, mask: data };
+        let dimensions = (0..self.lens.len()).rev().map(|axis| {
+            let mask = mask.as_ref().map_or(0, |mask| mask.strides[axis]);
+            (self.lens[axis], input.strides[axis], mask, self.reduced[axis])
         });
         input.deny_gaps(&self.lens);
         // SAFETY: the dimensions describe the input and its mask, and there is room for a result at each kept position.
-        let blanks = unsafe { select(selection, dimensions, &targets) };
+        let blanks = unsafe { select(view, dimensions, &targets) };
         input.bytes.allow();
         assert!(!input.is_changed() && !mask.as_ref().is_some_and(Memory::is_changed), "an input has changed");
         let takes_part = |position: &[usize], key: i128| {

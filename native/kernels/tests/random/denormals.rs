@@ -3,8 +3,9 @@
 
 use crate::{Random, settings};
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{ElementType, IndexType, Input, argreduce, small, threads};
+use extremum_kernels::{ElementType, IndexType, Input, Omit, argreduce, small, threads};
 use std::arch::asm;
+use std::ptr;
 
 #[test]
 fn places_stay_inside_the_row_where_denormals_are_zeros() {
@@ -25,7 +26,8 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
         let axes = [(len, 4, 0, true), (rows, 4 * len as isize, 8, false)];
         for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {
             let (element, data_start) = (ElementType::Float32, data.as_ptr().cast());
-            let input = Input { data: data_start, element, swapped: false, largest, last, numbers: false };
+            let (omit, mask) = (Omit::Nothing, ptr::null());
+            let input = Input { data: data_start, element, swapped: false, largest, last, omit, mask };
             for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
                 let mut places = vec![-1i64; rows];
                 // SAFETY: the axes describe `data`; there is an index for each row; two more flags of the control word are set,
