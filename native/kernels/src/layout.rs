@@ -160,20 +160,15 @@ pub(crate) struct ElementwiseStrides<'a> {
 }
 
 impl ElementwiseStrides<'_> {
-    /// The stride of one operand.
-    #[inline(always)]
-    pub fn operand(&self, number: usize) -> isize {
-        self.of(&self.operands[number])
-    }
-
     /// The strides of all arrays, the output's first.
     #[inline(always)]
     pub fn all(&self) -> impl Iterator<Item = isize> {
         once(self.output).chain(self.operands.iter().map(|operand| self.of(operand)))
     }
 
+    /// The stride of one operand.
     #[inline(always)]
-    fn of(&self, operand: &Operand) -> isize {
+    pub fn of(&self, operand: &Operand) -> isize {
         let stride = operand.strides.get(self.dimension).map_or(0, |&stride| stride);
         if self.is_reversed { -stride } else { stride }
     }
@@ -228,16 +223,21 @@ impl<'a> ElementwiseLayout<'a> {
     #[inline]
     pub fn new(operands: &'a [Operand], size: usize, axes: impl Iterator<Item = (usize, isize)>) -> Self {
         let mut layout = Self { axes: Axes::new(), origin: Offsets::default() };
-        let strides = |output, dimension| ElementwiseStrides { output, operands, dimension, is_reversed: false };
         for (dimension, (len, output)) in axes.enumerate().filter(|&(_, (len, _))| len != 1) {
-            let axis = Axis { len, strides: strides(output, dimension) };
+            let axis = Axis { len, strides: ElementwiseStrides { output, operands, dimension, is_reversed: false } };
             layout.axes.push(axis.upwards(&mut layout.origin));
         }
         merge(&mut layout.axes);
         if layout.axes.is_empty() {
-            layout.axes.push(Axis { len: 1, strides: strides(size as isize, usize::MAX) });
+            layout.push_unit(operands, size as isize);
         }
         layout
+    }
+
+    /// Adds an outermost axis of one element, which no operand has.
+    pub fn push_unit(&mut self, operands: &'a [Operand], output: isize) {
+        let strides = ElementwiseStrides { output, operands, dimension: usize::MAX, is_reversed: false };
+        self.axes.push(Axis { len: 1, strides });
     }
 }
 
@@ -329,24 +329,16 @@ impl ReductionLayout {
             if reduced {
                 weight *= len as i64;
             }
-            if len != 1 {
-                self.push(Axis { len, strides: ReductionOffsets { index, ..strides } }, reduced, last);
+            if reduced && strides == ReductionOffsets::default() && len > 0 {
+                // Broadcast (stride 0): all elements along the axis are the same, and the tie is decided here.
+                self.origin.index += if last { (len as i64 - 1) * index } else { 0 };
+            } else if len != 1 {
+                let axes = if reduced { &mut self.reduced } else { &mut self.kept };
+                axes.push(Axis { len, strides: ReductionOffsets { index, ..strides } }.upwards(&mut self.origin));
             }
         }
         merge(&mut self.kept);
         merge(&mut self.reduced);
-    }
-
-    #[inline(always)]
-    fn push(&mut self, axis: ReductionAxis, reduced: bool, last: bool) {
-        let ReductionOffsets { input, mask, output, index } = axis.strides;
-        if reduced && input == 0 && mask == 0 && output == 0 && axis.len > 0 {
-            // Broadcast (stride 0): all elements along the axis are the same, and the tie is decided here.
-            self.origin.index += if last { (axis.len as i64 - 1) * index } else { 0 };
-            return;
-        }
-        let axes = if reduced { &mut self.reduced } else { &mut self.kept };
-        axes.push(axis.upwards(&mut self.origin));
     }
 }
 

@@ -73,17 +73,10 @@ pub(crate) fn current() -> Option<&'static dyn Pool> {
 pub fn within<R>(pool: &dyn Pool, work: impl FnOnce() -> R) -> R {
     // SAFETY: the pool is set for no longer than it is borrowed.
     let pool = unsafe { transmute::<*const (dyn Pool + '_), *const (dyn Pool + 'static)>(pool) };
-    let _reset = Reset(POOL.replace(Some(pool)));
-    work()
-}
-
-/// Restores the pool that was set before, even after a panic.
-struct Reset(Option<*const dyn Pool>);
-
-impl Drop for Reset {
-    fn drop(&mut self) {
-        POOL.set(self.0);
-    }
+    let before = POOL.replace(Some(pool));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    POOL.set(before);
+    result.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// The grain size: the bytes that each thread must get for its help to pay. Measured with calls one after the other: two
@@ -148,6 +141,15 @@ pub fn ranges(total: usize, parts: usize) -> Vec<Range<usize>> {
 pub fn tasks(num_threads: usize) -> usize {
     let each = if current().is_some() { TASKS_OF_HOST } else { TASKS };
     if num_threads == 1 { 1 } else { num_threads * each }
+}
+
+/// Runs `work` on ranges that cover `0..total`, on `num_threads` threads.
+#[inline]
+pub fn share(total: usize, num_threads: usize, work: impl Fn(Range<usize>) + Sync) {
+    match num_threads {
+        1 => work(0..total),
+        _ => drop(map(ranges(total, tasks(num_threads)), work)),
+    }
 }
 
 /// Runs `work` on every range, in the pool of the host or on the threads of this process; results in order. It is not
@@ -284,16 +286,14 @@ impl Job {
     /// Lets no more helpers in, and waits for those that are at work.
     fn finish(&self) {
         let mut inside = self.inside.fetch_or(END, Ordering::AcqRel) | END;
-        // The helpers are nearly done; sleeping and being woken would take longer.
-        for _ in 0..SPINS {
-            if inside == END {
-                break;
-            }
-            std::hint::spin_loop();
-            inside = self.inside.load(Ordering::Acquire);
-        }
+        let mut spins = 0..SPINS;
         while inside != END {
-            thread::park();
+            // The helpers are nearly done; sleeping and being woken would take longer.
+            if spins.next().is_some() {
+                std::hint::spin_loop()
+            } else {
+                thread::park()
+            }
             inside = self.inside.load(Ordering::Acquire);
         }
     }

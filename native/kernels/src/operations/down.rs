@@ -9,7 +9,7 @@
 
 use crate::kernels::down::{self, Down};
 use crate::kernels::lanes::{Lines, Outputs};
-use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
+use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::read_columns;
 use crate::operations::input::Input;
 use crate::operations::sink::{Results, Sink, Tile};
@@ -57,71 +57,56 @@ pub unsafe fn reduce<const ENDS: usize>(
             let at = position(outer, layout.origin, number);
             let blocks = (COLUMNS / columns.len).min(line - number % line).min(numbers.end - number);
             for (input, &sink) in inputs.iter().zip(&sinks) {
-                let group = Group { input, columns, next: &outer[0], rows: &layout.reduced[0], at, blocks };
-                group.read(sink, &mut memory);
+                read(input, layout, at, blocks, sink, &mut memory);
             }
             number += blocks;
         }
     };
-    let all = positions(outer);
-    match num_threads {
-        1 => walk(0..all),
-        _ => drop(threads::map(threads::ranges(all, threads::tasks(num_threads)), walk)),
-    }
+    threads::share(positions(outer), num_threads, walk);
 }
 
-/// Neighbouring blocks of rows of columns.
-struct Group<'a> {
-    input: &'a Input,
-    columns: &'a ReductionAxis,
-    /// The axis along which blocks follow one another.
-    next: &'a ReductionAxis,
-    rows: &'a ReductionAxis,
-    /// Where the blocks begin.
+/// Reads neighbouring blocks, the first of which begins at `at`, and hands the results on where they are not written directly to
+/// the output. The blocks have at most [`COLUMNS`] columns in all.
+unsafe fn read(
+    input: &Input,
+    layout: &ReductionLayout,
     at: ReductionOffsets,
     blocks: usize,
-}
-
-impl Group<'_> {
-    /// Reads the blocks, and hands the results on where they are not written directly to the output. The blocks have at most
-    /// [`COLUMNS`] columns in all.
-    unsafe fn read(&self, sink: &impl Sink, memory: &mut Results) {
-        let Self { input: &Input { element, largest, .. }, rows, at, blocks, .. } = *self;
-        let (columns, size, block) = (self.columns.len, element.size(), self.next.strides.input);
-        let follow = blocks == 1 || self.next.strides.output == self.columns.strides.output * columns as isize;
-        let direct = if follow { sink.direct_output(at, self.columns) } else { Outputs::NOTHING };
-        let (to, takes) = memory.with(direct, sink.wants());
-        // Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
-        let (row, step) = (rows.strides.input, rows.strides.index);
-        let last = self.input.last == (step >= 0);
-        let mut done = 0;
-        while done < blocks {
-            let data = self.input.data.wrapping_offset(at.input + block * done as isize);
-            let (blocks, into) = (blocks - done, to.from(done * columns, size));
-            let Outputs { values, index, .. } = into;
-            let rows = rows.len;
-            let count = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run();
-            if count < blocks {
-                // The next block contains NaN.
-                let lines = Lines::plain(data.wrapping_offset(block * count as isize), row);
-                let request = (&[*self.input][..], &[ptr::null()][..], &[into.from(count * columns, size)][..]);
-                read_columns(request, lines, rows, columns, last);
-            }
-            done += count + 1;
+    sink: &impl Sink,
+    memory: &mut Results,
+) {
+    let &Input { element, largest, .. } = input;
+    let (line, next, rows) = (&layout.kept[0], &layout.kept[1], &layout.reduced[0]);
+    let (columns, size, block) = (line.len, element.size(), next.strides.input);
+    let follow = blocks == 1 || next.strides.output == line.strides.output * columns as isize;
+    let direct = if follow { sink.direct_output(at, line) } else { Outputs::NOTHING };
+    let (to, takes) = memory.with(direct, sink.wants());
+    // Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
+    let (row, step) = (rows.strides.input, rows.strides.index);
+    let last = input.last == (step >= 0);
+    let mut done = 0;
+    while done < blocks {
+        let data = input.data.wrapping_offset(at.input + block * done as isize);
+        let (blocks, into) = (blocks - done, to.from(done * columns, size));
+        let Outputs { values, index, .. } = into;
+        let rows = rows.len;
+        let count = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run();
+        if count < blocks {
+            // The next block contains NaN.
+            let lines = Lines::plain(data.wrapping_offset(block * count as isize), row);
+            let request = (&[*input][..], &[ptr::null()][..], &[into.from(count * columns, size)][..]);
+            read_columns(request, lines, rows, columns, last);
         }
-        if !to.index.is_null() && (step, at.index) != (1, 0) {
-            for place in 0..blocks * columns {
-                let index = to.index.add(place);
-                index.write_unaligned(at.index + step * index.read_unaligned());
-            }
+        done += count + 1;
+    }
+    if !to.index.is_null() && (step, at.index) != (1, 0) {
+        for place in 0..blocks * columns {
+            let index = to.index.add(place);
+            index.write_unaligned(at.index + step * index.read_unaligned());
         }
-        for block in 0..if takes { blocks } else { 0 } {
-            let Outputs { values, index, .. } = to.from(block * columns, size);
-            sink.take(
-                self.next.after(at, block),
-                self.columns,
-                Tile { len: columns, index, values, marks: false, doubts: true },
-            );
-        }
+    }
+    for block in 0..if takes { blocks } else { 0 } {
+        let Outputs { values, index, .. } = to.from(block * columns, size);
+        sink.take(next.after(at, block), line, Tile { len: columns, index, values, doubts: None });
     }
 }

@@ -16,7 +16,7 @@ use crate::element::rank::Extreme;
 use crate::kernels::elementwise::{AT_ONCE, Pass, accumulate};
 use crate::kernels::lanes::{LINE, Lines, Scratch};
 use crate::kernels::pack::{Pack, SCRATCH};
-use crate::layout::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand, Strides, position, positions};
+use crate::layout::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand, position, positions};
 use crate::threads::{self, tasks};
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
@@ -46,7 +46,7 @@ pub unsafe fn extremum(
         return;
     }
     if elements > SCRATCH / element.size() || !accumulate_line(operands, element, extreme, &layout, output) {
-        extremum_by_plan(operands, element, extreme, &layout, output)
+        extremum_by_plan(operands, element, extreme, &mut layout, output)
     }
 }
 
@@ -72,7 +72,7 @@ unsafe fn accumulate_line(
     let mut copies = [MaybeUninit::<u8>::uninit(); COPIES];
     for (number, operand) in operands.iter().enumerate() {
         let mut data = operand.data.wrapping_offset(origin.operand(number));
-        let stride = if axis.len == 1 { size as isize } else { axis.strides.operand(number) };
+        let stride = if axis.len == 1 { size as isize } else { axis.strides.of(operand) };
         if operand.swapped || stride == 0 && first.is_some() {
             return false;
         }
@@ -97,22 +97,24 @@ unsafe fn accumulate_line(
 /// The same for any layout that has been [arranged](arrange): plans tiles for each thread, if there are enough, and accumulates
 /// them. Not inlined: otherwise small arrays would pay for its memory, too.
 #[inline(never)]
-unsafe fn extremum_by_plan(
-    operands: &[Operand],
+unsafe fn extremum_by_plan<'a>(
+    operands: &'a [Operand],
     element: ElementType,
     extreme: Extreme,
-    layout: &ElementwiseLayout,
+    layout: &mut ElementwiseLayout<'a>,
     output: *mut u8,
 ) {
+    if layout.axes.len() == 1 {
+        layout.push_unit(operands, 0);
+    }
     let ElementwiseLayout { axes, origin } = layout;
     let (elements, size) = (positions(axes), element.size());
     let num_threads = threads::num_threads(elements.saturating_mul(size * (operands.len() + 1)));
-    let (inner, outer) = axes.split_first().expect("at least one axis");
-    let (lines, outer) = outer.split_first().map_or((None, outer), |(lines, outer)| (Some(lines), outer));
+    let [inner, lines, outer @ ..] = &axes[..] else { unreachable!("at least two axes") };
     let first = output.wrapping_offset(origin.output());
     let (mut along, mut in_place, mut readable) = (0, false, true);
     for (number, operand) in operands.iter().enumerate() {
-        let stride = inner.strides.operand(number);
+        let stride = inner.strides.of(operand);
         readable &= !operand.swapped && (stride == 0 || stride == size as isize);
         if stride != 0 {
             along += 1;
@@ -121,7 +123,6 @@ unsafe fn extremum_by_plan(
     }
     let contiguous = inner.strides.output == size as isize;
     let direct = contiguous && !in_place;
-    let count = lines.map_or(1, |lines| lines.len);
     let (tile, rows) = if direct && readable {
         // Threads share whole tiles: all tasks have the same number. (The first tile may be short by a cache line.)
         let task = elements * size / tasks(num_threads);
@@ -131,31 +132,26 @@ unsafe fn extremum_by_plan(
         };
         // A tile that takes more than one pass stays in the first-level cache.
         let tile = if along <= AT_ONCE { fair.max(*STREAM.start()) } else { SCRATCH } / size;
-        (tile, if count > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, count) } else { 1 })
+        (tile, if lines.len > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, lines.len) } else { 1 })
     } else {
         // A tile that goes through scratch memory stays in the first-level cache, unless something is transposed.
         let least = if contiguous { LINES_IN } else { (STRETCH / size).min(LINES_OUT) };
-        let turns = lines.is_some_and(|lines| crosswise(inner, lines, size) > 0);
-        let (bytes, least) = if turns { (TURN, least.min(count)) } else { (SCRATCH, 1) };
+        let turns = crosswise(inner, lines, size) > 0;
+        let (bytes, least) = if turns { (TURN, least.min(lines.len)) } else { (SCRATCH, 1) };
         let tile = (bytes / size / least).min(inner.len);
         let rows = bytes / pitch(tile, size);
         // Squares that are transposed are as high as a vector is long.
-        (tile, (rows - if rows > 16 { rows % 16 } else { 0 }).min(SCRATCH / size).clamp(least, count))
+        (tile, (rows - if rows > 16 { rows % 16 } else { 0 }).min(SCRATCH / size).clamp(least, lines.len))
     };
     // All tiles but the first begin at a cache line.
     let shift = if contiguous && inner.len > tile { (first as usize % LINE / size).min(tile - 1) } else { 0 };
-    let (per_line, per_column) = ((inner.len + shift).div_ceil(tile), count.div_ceil(rows));
+    let (per_line, per_column) = ((inner.len + shift).div_ceil(tile), lines.len.div_ceil(rows));
     #[rustfmt::skip]
     let plan = Plan {
         operands, element, extreme, output, origin, inner, lines, outer, direct, tile, rows, per_line, per_column, shift,
     };
     let tiles = positions(outer) * per_column * per_line;
-    let run = |tiles| plan.run(tiles);
-    if num_threads == 1 {
-        run(0..tiles);
-    } else {
-        threads::map(threads::ranges(tiles, tasks(num_threads)), run);
-    }
+    threads::share(tiles, num_threads, |tiles| plan.run(tiles));
 }
 
 /// Bytes of a tile that is read and written in one pass. Where NaN occurs the tile is read again, so it fits the second-level
@@ -181,8 +177,8 @@ struct Plan<'a> {
     origin: &'a Offsets,
     /// The axis along which lines lie.
     inner: &'a ElementwiseAxis<'a>,
-    /// The axis from one line of a tile to the next, where there is one.
-    lines: Option<&'a ElementwiseAxis<'a>>,
+    /// The axis from one line of a tile to the next.
+    lines: &'a ElementwiseAxis<'a>,
     /// The other axes.
     outer: &'a [ElementwiseAxis<'a>],
     /// Whether tiles are accumulated in the output itself. If an operand is the output itself, it would look like an obstacle to
@@ -236,16 +232,11 @@ impl Plan<'_> {
             let end = (tile % self.per_line + 1) * self.tile - self.shift;
             let start = end.saturating_sub(self.tile);
             let len = end.min(self.inner.len) - start;
-            let (mut rows, mut at) = (1, self.origin.clone());
-            self.inner.strides.step(&mut at, start as isize);
-            if let Some(lines) = self.lines {
-                let column = tile / self.per_line;
-                let row = column % self.per_column * self.rows;
-                rows = self.rows.min(lines.len - row);
-                lines.strides.step(&mut at, row as isize);
-                at = position(self.outer, at, column / self.per_column);
-            }
-            self.accumulate(&at, (rows, len), &mut memory);
+            let column = tile / self.per_line;
+            let row = column % self.per_column * self.rows;
+            let at = self.lines.after(self.inner.after(self.origin.clone(), start), row);
+            let at = position(self.outer, at, column / self.per_column);
+            self.accumulate(&at, (self.rows.min(self.lines.len - row), len), &mut memory);
         }
     }
 
@@ -255,7 +246,7 @@ impl Plan<'_> {
         let Memory { packed, tile, starts } = memory;
         packed.resize_with(operands.len(), Scratch::default);
         let output = self.output.wrapping_offset(at.output());
-        let step = self.lines.map_or(0, |lines| lines.strides.output);
+        let step = self.lines.strides.output;
         let pitch = pitch(len, element.size());
         let to = match self.direct {
             true => Lines::plain(output, step),
@@ -263,7 +254,7 @@ impl Plan<'_> {
         };
         let (mut ones, mut lines): (SmallVec<[Lines; 4]>, SmallVec<[Lines; 4]>) = Default::default();
         for (number, memory) in packed.iter_mut().enumerate() {
-            let broadcast = inner.strides.operand(number) == 0;
+            let broadcast = inner.strides.of(&operands[number]) == 0;
             let (into, len) = if broadcast { (&mut ones, 1) } else { (&mut lines, len) };
             into.push(self.read(number, at, (rows, len), memory));
         }
@@ -284,8 +275,8 @@ impl Plan<'_> {
     /// The lines of an operand, in place or packed.
     unsafe fn read(&self, number: usize, at: &Offsets, (rows, len): (usize, usize), memory: &mut Scratch) -> Lines {
         let (operand, size) = (&self.operands[number], self.element.size());
-        let stride = self.inner.strides.operand(number);
-        let step = self.lines.map_or(0, |lines| lines.strides.operand(number));
+        let stride = self.inner.strides.of(operand);
+        let step = self.lines.strides.of(operand);
         let data = operand.data.wrapping_offset(at.operand(number));
         if !operand.swapped && (stride == 0 || stride == size as isize) {
             return Lines::plain(data, step);
@@ -305,7 +296,7 @@ impl Plan<'_> {
     #[inline(never)]
     unsafe fn write(&self, from: Lines, output: *mut u8, (rows, len): (usize, usize)) {
         let size = self.element.size();
-        let (stride, step) = (self.inner.strides.output, self.lines.map_or(0, |lines| lines.strides.output));
+        let (stride, step) = (self.inner.strides.output, self.lines.strides.output);
         let (lines, along) = ((rows, from.stride), (len, size as isize));
         let pack = |outer, inner, step| {
             let (data, step) = (from.data, step as usize);

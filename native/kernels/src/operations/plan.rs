@@ -22,7 +22,6 @@ use crate::kernels::pack::{SCRATCH, pitch};
 use crate::kernels::short_rows::{Answer, reads_masks, supports};
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::Input;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The most positions of a tile, for all element types: their indices take 16 KiB.
 pub const POSITIONS: usize = 2048;
@@ -49,18 +48,6 @@ const TALL: usize = 16;
 
 /// Fewer columns than this do not keep vector registers busy.
 const NARROW: usize = 128;
-
-/// The most elements of a small array: comparing them one by one takes less time than planning. Measured with the code in cache;
-/// otherwise planning pays even later.
-pub const ELEMENTS: usize = 32;
-
-/// The limit in force: [`ELEMENTS`], except in tests.
-pub static LIMIT: AtomicUsize = AtomicUsize::new(ELEMENTS);
-
-/// Whether an array of `elements` elements is small.
-pub fn is_small(elements: usize) -> bool {
-    elements <= LIMIT.load(Ordering::Relaxed)
-}
 
 /// Which kernel reads a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +142,8 @@ impl<'a> Plan<'a> {
             Form::Columns if !packed => (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size) }),
             Form::Columns => {
                 let chunk = if short { reduced.len } else { SHORT / 2 };
-                (whole_vectors(fit(scratch, size) / chunk, size), chunk)
+                // Whole vectors.
+                ((fit(scratch, size) / chunk) & !(fit(16, size) - 1), chunk)
             }
             Form::Rows | Form::RowBatches if packed => {
                 let chunk = reduced.len.min(fit(scratch, size));
@@ -227,11 +215,6 @@ fn fit(bytes: usize, size: usize) -> usize {
 /// How many pieces of at most `most` elements an axis is cut into.
 fn pieces(len: usize, most: usize) -> usize {
     if len <= most { 1 } else { len.div_ceil(most) }
-}
-
-/// The largest number of elements up to `len` that fills whole vectors.
-fn whole_vectors(len: usize, size: usize) -> usize {
-    len & !(fit(16, size) - 1)
 }
 
 /// How many rows the narrow indices of an element of `size` bytes tell apart.

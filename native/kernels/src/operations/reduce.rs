@@ -15,7 +15,7 @@ use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
 use crate::operations::down;
 use crate::operations::input::Input;
-use crate::operations::plan::{Form, Plan, is_small};
+use crate::operations::plan::{Form, Plan};
 use crate::operations::sink::{Results, Sink, Tile, combine};
 use crate::operations::small;
 use crate::threads;
@@ -28,7 +28,7 @@ pub unsafe fn reduce<S: Sink + Sync>(input: &Input, layout: &mut ReductionLayout
     if elements == 0 {
         return;
     }
-    if is_small(elements) && !input.swapped && !input.skips() {
+    if small::is_small(elements) && !input.swapped && !input.skips() {
         small::reduce(input, layout, sink)
     } else {
         reduce_ends([*input], layout, [sink])
@@ -51,9 +51,10 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let (origin, places) = (layout.origin, sinks.iter().any(|sink| sink.wants().index));
     let plan = Plan::new(&inputs[0], (ENDS, places), layout, threads::tasks(num_threads));
     let walk = Blocks { inputs, plan: &plan, origin };
-    match num_threads {
-        1 => walk.run(0..plan.tiles(), sinks),
-        _ => walk.share(num_threads, sinks),
+    let tiles = plan.tiles();
+    match if num_threads == 1 { 1 } else { threads::tasks(num_threads).div_ceil(tiles).min(plan.blocks()) } {
+        1 => threads::share(tiles, num_threads, |tiles| walk.run(tiles, sinks)),
+        parts => walk.run_in_parts(tiles, parts, sinks),
     }
 }
 
@@ -80,7 +81,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         !has_parts && (self.plan.reduced.strides.index, self.origin.index) == (1, 0)
     }
 
-    /// Whether tiles are [marked](Tile::marks): those of short rows with skipped elements.
+    /// Whether tiles are [marked](Tile::doubts): those of short rows with skipped elements.
     pub fn marks(&self) -> bool {
         self.inputs[0].skips() && self.plan.form == Form::RowBatches && self.are_tiles()
     }
@@ -118,7 +119,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
         let doubts = self.read(&at, len, 0..self.plan.reduced.len, &[ptr::null(); ENDS], &to);
         for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
-            sink.take(at, kept, Tile { len, index: to.index, values: to.values, marks: self.marks(), doubts });
+            let doubts = self.marks().then_some(doubts);
+            sink.take(at, kept, Tile { len, index: to.index, values: to.values, doubts });
         }
     }
 
@@ -135,7 +137,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             // The keys of integers are the integers.
             let are_keys = sink.wants().values && self.inputs[0].element.is_integer();
             let values = if are_keys { keys } else { ptr::null_mut() };
-            sink.take(at, &self.plan.kept, Tile { len, index, values, marks: false, doubts: true });
+            sink.take(at, &self.plan.kept, Tile { len, index, values, doubts: None });
         }
     }
 
@@ -173,19 +175,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Shares the work among threads. Not inlined: a call on one thread would have to jump over it.
+    /// Reduces each of a few tiles in several parts at once and hands it to the sinks. Not inlined: a call on one thread would have
+    /// to jump over it.
     #[inline(never)]
-    unsafe fn share(&self, num_threads: usize, sinks: [&(impl Sink + Sync); ENDS]) {
-        let (tiles, tasks) = (self.plan.tiles(), threads::tasks(num_threads));
-        let parts = tasks.div_ceil(tiles).min(self.plan.blocks());
-        if parts == 1 {
-            threads::map(threads::ranges(tiles, tasks), |tiles| self.run(tiles, sinks));
-        } else {
-            self.run_in_parts(tiles, parts, sinks);
-        }
-    }
-
-    /// Reduces each of a few tiles in several parts at once and hands it to the sinks.
     unsafe fn run_in_parts(&self, tiles: usize, parts: usize, sinks: [&impl Sink; ENDS]) {
         let blocks = threads::ranges(self.plan.blocks(), parts);
         let part = |number: Range<usize>| {

@@ -138,22 +138,12 @@ pub unsafe fn select(
     sort(&mut reduced, |axis| -axis.strides.index.abs());
     let blanks = AtomicUsize::new(0);
     let base = base(&layout);
-    // A mask that is broadcast along the slices skips whole slices.
+    // A mask that is broadcast along the slices skips whole slices: they are reduced nevertheless.
     let whole = input.omit == Omit::Nothing && layout.reduced.iter().all(|axis| axis.strides.mask == 0);
-    // Kernels do not see such a mask.
     let seen = Input { mask: if whole { ptr::null() } else { input.mask }, ..input };
     let (skips, mask, pattern) = (input.skips(), input.mask, input.pattern());
-    let answers = |target, input| Answers {
-        input,
-        skips,
-        mask,
-        pattern,
-        whole,
-        target,
-        reduced: &reduced,
-        blanks: &blanks,
-        base,
-    };
+    let answers =
+        |target, input| Answers { input, skips, mask, pattern, target, reduced: &reduced, blanks: &blanks, base };
     match *targets {
         [target] => reduce(&seen, &mut layout, &answers(target, seen)),
         [one, other] => {
@@ -177,14 +167,12 @@ fn base(layout: &ReductionLayout) -> i64 {
 /// The results at one end of the order: fetches the elements at the indices, and corrects an index whose element does not take
 /// part.
 struct Answers<'a> {
-    /// What kernels reduce.
+    /// What kernels reduce: without a mask that skips whole slices.
     input: Input,
     /// Whether elements are skipped: because of this mask, or because of their bits.
     skips: bool,
     mask: *const u8,
     pattern: Pattern,
-    /// Whether slices are skipped as a whole: they are reduced nevertheless.
-    whole: bool,
     /// Where the results go.
     target: Target,
     /// The reduced axes, largest index stride first.
@@ -234,7 +222,10 @@ impl Sink for Answers<'_> {
             let bits = match tile.values.is_null() {
                 false => bits(tile.values.wrapping_add(number * element), element, false),
                 true if tile.index(number) == -1 => 0,
-                true => self.bits(self.place(at, tile.index(number)).input),
+                true => {
+                    let place = place(self.reduced, at, tile.index(number) - self.base);
+                    bits(self.input.data.wrapping_offset(place.input), element, self.input.swapped)
+                }
             };
             write_bits(self.target.values.wrapping_offset(at.output * element as isize), bits, element);
             axis.strides.step(&mut at, 1);
@@ -243,27 +234,21 @@ impl Sink for Answers<'_> {
 }
 
 impl Answers<'_> {
-    /// The position in memory of the element with a row-major index.
-    #[inline]
-    fn place(&self, at: ReductionOffsets, index: i64) -> ReductionOffsets {
-        place(self.reduced, at, index - self.base)
-    }
-
     /// Corrects the indices of a tile whose element does not take part.
     #[inline(never)]
     unsafe fn correct(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
         let mask = if self.mask.is_null() { self.mask } else { self.mask.wrapping_offset(at.mask) };
-        let rest = if self.whole {
+        let rest = if self.mask != self.input.mask {
             for slice in 0..tile.len {
                 let there = *mask.wrapping_offset(axis.strides.mask * slice as isize) != 0;
                 let index = tile.index.add(slice);
                 index.write_unaligned(if there { index.read_unaligned() } else { -1 });
             }
             Slices::new()
-        } else if tile.marks {
+        } else if let Some(doubts) = tile.doubts {
             let blanks = tile.blanks();
             let rest =
-                if blanks == 0 || !tile.doubts { Slices::new() } else { self.doubtful(mask, axis.strides.mask, tile) };
+                if blanks == 0 || !doubts { Slices::new() } else { self.doubtful(mask, axis.strides.mask, tile) };
             if rest.is_empty() {
                 self.blanks.fetch_add(blanks, Ordering::Relaxed);
                 return;
@@ -370,28 +355,10 @@ impl Answers<'_> {
         index: i64,
         size: usize,
     ) -> bool {
-        let (input, masked) = match *self.reduced {
-            // The general case takes longer than reading a short slice.
-            [Axis { strides: strides @ ReductionOffsets { index: 1, .. }, .. }] => {
-                let (kept, slice, step) = (axis.strides, slice as isize, (index - self.base) as isize);
-                let input = at.input + kept.input * slice + strides.input * step;
-                (input, at.mask + kept.mask * slice + strides.mask * step)
-            }
-            _ => {
-                let place = self.place(axis.after(at, slice), index);
-                (place.input, place.mask)
-            }
-        };
         // Without a branch that depends on the mask: it would be mispredicted.
-        let masked = !self.mask.is_null() && *self.mask.wrapping_offset(masked) == 0;
-        let bits = || bits(self.input.data.wrapping_offset(input), size, self.input.swapped);
+        let masked = !self.mask.is_null() && *self.mask.wrapping_offset(place.mask) == 0;
+        let bits = || bits(self.input.data.wrapping_offset(place.input), size, self.input.swapped);
         if self.pattern.is_none() { masked } else { masked | self.pattern.matches(bits()) }
-    }
-
-    /// The bits of an element, in this machine's order.
-    #[inline]
-    unsafe fn bits(&self, at: isize) -> u64 {
-        bits(self.input.data.wrapping_offset(at), self.input.element.size(), self.input.swapped)
     }
 }
 

@@ -56,11 +56,9 @@ pub struct Tile {
     pub index: *mut i64,
     /// The elements, their bytes in this machine's order; null where they have to be fetched.
     pub values: *const u8,
-    /// Whether the index is -1 where nothing beats the element that loses to all others, and elsewhere is that of an element that
-    /// takes part.
-    pub marks: bool,
-    /// Whether a mark may stand for an element that takes part: one of them equals the element that loses to all others.
-    pub doubts: bool,
+    /// None where an index may be that of a skipped element. Otherwise the index is -1 where nothing beats the element that loses
+    /// to all others, and this says whether that may be an element that takes part: one of them equals that element.
+    pub doubts: Option<bool>,
 }
 
 impl Tile {
@@ -110,41 +108,34 @@ impl Results {
 
 /// Combines the first `len` results with those of a block; where `last`, the last of equal elements wins.
 pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input, last: bool) {
-    with_element_and_order!(input.element, input.largest, E, O => dispatch(Combine::<Key<E>, O> {
-        len,
-        keys: so_far.keys.cast(),
-        index: so_far.index,
-        block_keys: block.keys.cast(),
-        block_index: block.index,
-        last,
-        order: PhantomData,
-    }))
+    with_element_and_order!(input.element, input.largest, E, O => {
+        dispatch(Combine::<Key<E>, O> { len, so_far, block, last, order: PhantomData })
+    })
 }
 
 /// The only combination of (key, index), which is associative: it joins blocks, threads and chunks. It looks only at keys and
 /// row-major indices, never at the order of arrival.
 struct Combine<K, O> {
     len: usize,
-    keys: *mut K,
-    index: *mut i64,
-    block_keys: *const K,
-    block_index: *const i64,
+    so_far: Outputs,
+    block: Outputs,
     last: bool,
-    order: PhantomData<O>,
+    order: PhantomData<(K, O)>,
 }
 
 impl<K: Lane + Ord, O: Order> Task for Combine<K, O> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        debug_assert!(self.keys.is_aligned() && self.block_keys.is_aligned());
+        let (keys, others) = (self.so_far.keys.cast::<K>(), self.block.keys.cast::<K>());
+        debug_assert!(keys.is_aligned() && others.is_aligned());
         for at in 0..self.len {
-            let (key, index) = (*self.block_keys.add(at), *self.block_index.add(at));
-            let (champion, place) = (*self.keys.add(at), *self.index.add(at));
+            let (key, index) = (*others.add(at), *self.block.index.add(at));
+            let (champion, place) = (*keys.add(at), *self.so_far.index.add(at));
             let earlier = if self.last { index > place } else { index < place };
             let wins = O::better(key, champion) || (key == champion && earlier);
-            *self.keys.add(at) = if wins { key } else { champion };
-            *self.index.add(at) = if wins { index } else { place };
+            *keys.add(at) = if wins { key } else { champion };
+            *self.so_far.index.add(at) = if wins { index } else { place };
         }
     }
 }

@@ -11,10 +11,21 @@ use crate::element::order::Order;
 use crate::element::with_element_and_order;
 use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::input::Input;
-use crate::operations::plan::{ELEMENTS, LIMIT};
 use crate::operations::sink::{Sink, Tile};
 use std::ptr;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The most elements of a small array: comparing them one by one takes less time than planning. Measured with the code in cache;
+/// otherwise planning pays even later.
+const ELEMENTS: usize = 32;
+
+/// The limit in force: [`ELEMENTS`], except in tests.
+static LIMIT: AtomicUsize = AtomicUsize::new(ELEMENTS);
+
+/// Whether an array of `elements` elements is small.
+pub(crate) fn is_small(elements: usize) -> bool {
+    elements <= LIMIT.load(Ordering::Relaxed)
+}
 
 /// Sets the largest number of elements of a small array, at most 32, for which there is room; returns the previous number.
 pub fn set_limit(elements: usize) -> usize {
@@ -32,11 +43,7 @@ pub(crate) unsafe fn reduce(input: &Input, layout: &ReductionLayout, sink: &impl
         with_element_and_order!(input.element, input.largest, E, O => {
             choose::<E, O>(data, at, kept, &layout.reduced, last, indices)
         });
-        sink.take(
-            at,
-            kept,
-            Tile { len: kept.len, index: indices.as_mut_ptr(), values: ptr::null(), marks: false, doubts: true },
-        );
+        sink.take(at, kept, Tile { len: kept.len, index: indices.as_mut_ptr(), values: ptr::null(), doubts: None });
     }
 }
 

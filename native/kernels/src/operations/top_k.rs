@@ -27,7 +27,7 @@ use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge,
 use crate::operations::input::{Input, Omit};
 use crate::operations::select::{Target, bits, select};
 use crate::threads;
-use crate::vector::{Kind, Lanes, Register};
+use crate::vector::Register;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -143,8 +143,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
     };
     let results = Results { values, indices, across: across.strides.output, along };
     let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, tiles, lanes, results };
-    let ranges = threads::ranges(tiles * positions(outer), threads::tasks(num_threads));
-    threads::map(ranges, |units| match size < 8 && len <= u32::MAX as usize {
+    threads::share(tiles * positions(outer), num_threads, |units| match size < 8 && len <= u32::MAX as usize {
         true => walk.run::<u64>(units),
         false => walk.run::<u128>(units),
     });
@@ -344,21 +343,7 @@ impl Walk<'_> {
 
     /// Finds the best of a tile of lines, one in each lane; returns the number of lines done, 0 where there is NaN.
     unsafe fn lines<P>(&self, work: &mut Work<P>, at: ReductionOffsets, number: usize) -> usize {
-        let TopK { element, largest, .. } = self.input;
-        with_set!(I => with_kind!(element, largest, K, flip, infinity => {
-            self.lines_of::<I, K, P>(work, at, number, flip, infinity)
-        }), 0)
-    }
-
-    unsafe fn lines_of<I: Set<Register: Lanes<K>>, K: Kind, P>(
-        &self,
-        work: &mut Work<P>,
-        at: ReductionOffsets,
-        number: usize,
-        flip: i64,
-        infinity: i64,
-    ) -> usize {
-        let TopK { data, element, swapped, k, .. } = self.input;
+        let TopK { data, element, swapped, largest, k, .. } = self.input;
         let (mut from, size, rows) = (data.wrapping_offset(at.input), element.size(), self.len);
         let (mut pitch, across, columns) =
             (self.line[0].strides.input, self.across.strides.input, number.max(self.lanes));
@@ -379,9 +364,11 @@ impl Walk<'_> {
             true => results,
             false => Results { values: indices.add(k * columns).cast(), indices, across: 1, along: columns as isize },
         };
-        let kind = PhantomData;
-        let insert = Insert::<K, I::Register> { from, pitch, rows, columns, k, flip, infinity, best, to, kind };
-        if !I::run(insert) {
+        let done = with_set!(I => with_kind!(element, largest, K, flip, infinity => {
+            let kind = PhantomData::<(K, <I as Set>::Register)>;
+            usize::from(I::run(Insert { from, pitch, rows, columns, k, flip, infinity, best, to, kind }))
+        }), 0);
+        if done == 0 {
             return 0;
         }
         for (line, nth) in (0..if adjacent { 0 } else { number }).flat_map(|line| (0..k).map(move |nth| (line, nth))) {
