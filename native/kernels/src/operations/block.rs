@@ -4,12 +4,6 @@
 //! - Short rows are read several at a time up to a batch with NaN, which is read as columns or row by row.
 //! - Narrow columns: neighbouring rows are read as one wide row, then the columns that belong together are combined.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
-)]
-
 use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
 use crate::kernels::columns::Columns;
@@ -78,12 +72,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let lines = lines(if down { &reduced } else { &kept });
         let read = |lines| {
             match form {
-                Form::Rows => self.rows(ends, lines, len, height),
+                Form::Rows => read_rows(ends, lines, len, height, self.last()),
                 Form::RowBatches => return self.row_batches(ends, lines, len, height),
                 Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
                     self.columns_under_copy(ends, lines, height, len, kept.mask)
                 }
-                Form::Columns => self.columns(ends, lines, height, len),
+                Form::Columns => read_columns(ends, lines, height, len, self.last()),
                 Form::Interleaved(group) => self.interleaved(ends, lines, height, len, group),
             }
             true
@@ -139,7 +133,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let (inputs, against, to) = ends;
         let (size, last, width) = (inputs[0].element.size(), self.last(), len * group);
         if rows < group {
-            return self.columns(ends, lines, rows, len);
+            return read_columns(ends, lines, rows, len, self.last());
         }
         let mut parts = [(); ENDS].map(|()| Results::new(width, size));
         let parts = parts.each_mut().map(Results::outputs);
@@ -149,7 +143,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 break;
             }
             let lines = lines.from(first as isize).every(group as isize);
-            self.columns((inputs, against, &parts[..inputs.len()]), lines, wide, width);
+            read_columns((inputs, against, &parts[..inputs.len()]), lines, wide, width, last);
             for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
                 for column in 0..width {
                     let index = part.index.add(column);
@@ -176,7 +170,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let (data, to) = (lines.mask, scratch.0.as_mut_ptr().cast::<u8>());
         let (outer, inner) = ((rows, lines.mask_stride), (len, step));
         Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
-        self.columns(ends, Lines { mask: to, mask_stride: len as isize, ..lines }, rows, len);
+        read_columns(ends, Lines { mask: to, mask_stride: len as isize, ..lines }, rows, len, self.last());
     }
 
     /// Reads short rows of `len` elements for both ends of the order at once or for one after the other.
@@ -230,25 +224,18 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                     let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
                     let columns = Lines::plain(lines.data, size as isize);
                     self.pack(None, columns, len, (rest, &kept), |lines| {
-                        self.columns(ends, lines, len, rest);
+                        read_columns(ends, lines, len, rest, self.last());
                         true
                     });
                 } else {
-                    self.rows(ends, lines, rest, len);
+                    read_rows(ends, lines, rest, len, self.last());
                 }
                 for row in 0..if marks { rest } else { 0 } {
-                    let index = to.index.add(count + row);
-                    let place = index.read_unaligned() as isize * size as isize;
-                    let bits = bits(lines.from(row as isize).data.wrapping_offset(place), size, false);
-                    let masked = !lines.mask.is_null()
-                        && *lines
-                            .mask
-                            .wrapping_offset(lines.mask_stride * row as isize + index.read_unaligned() as isize)
-                            == 0;
-                    if masked
-                        || bits == element.loser(largest)
-                        || numbers && element.nan().is_some_and(|nan| nan.matches(bits))
-                    {
+                    let (line, index) = (lines.from(row as isize), to.index.add(count + row));
+                    let place = index.read_unaligned() as isize;
+                    let bits = bits(line.data.wrapping_offset(place * size as isize), size, false);
+                    let masked = !line.mask.is_null() && *line.mask.wrapping_offset(place) == 0;
+                    if masked || bits == element.loser(largest) || inputs[0].pattern().matches(bits) {
                         index.write_unaligned(-1);
                     }
                 }
@@ -257,25 +244,15 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
         fills
     }
-
-    unsafe fn rows(&self, request: Request, lines: Lines, rows: usize, len: usize) {
-        by_ends(request, InstructionSet::current().is_wide(), |ends| read_rows(ends, lines, rows, len, self.last()))
-    }
-    unsafe fn columns(&self, request: Request, lines: Lines, rows: usize, columns: usize) {
-        by_ends(request, InstructionSet::current().is_wide(), |ends| {
-            read_columns(ends, lines, rows, columns, self.last())
-        })
-    }
 }
 
 /// Reads both ends of the order `at_once`, or one after the other.
-unsafe fn by_ends(request: Request, at_once: bool, mut read: impl FnMut(Request)) {
-    let (inputs, against, to) = request;
-    if at_once || inputs.len() == 1 {
-        return read(request);
-    }
-    for end in 0..inputs.len() {
-        read((&inputs[end..=end], &against[end..=end], &to[end..=end]));
+unsafe fn by_ends((inputs, against, to): Request, at_once: bool, mut read: impl FnMut(Request)) {
+    let (mut end, step) = (0, if at_once { inputs.len() } else { 1 });
+    while end < inputs.len() {
+        let next = end + step;
+        read((&inputs[end..next], &against[end..next], &to[end..next]));
+        end = next;
     }
 }
 
@@ -284,19 +261,23 @@ unsafe fn by_ends(request: Request, at_once: bool, mut read: impl FnMut(Request)
 
 /// Reads rows one by one.
 #[inline(never)]
-unsafe fn read_rows((inputs, against, to): Request, lines: Lines, rows: usize, len: usize, last: bool) {
-    with_sources!(inputs, lines, S, X => {
-        let task = Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData };
-        if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) }
+unsafe fn read_rows(request: Request, lines: Lines, rows: usize, len: usize, last: bool) {
+    by_ends(request, InstructionSet::current().is_wide(), |(inputs, against, to)| {
+        with_sources!(inputs, lines, S, X => {
+            let task = Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData };
+            if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) }
+        })
     })
 }
 
 /// Reads rows of adjacent columns.
 #[inline(never)]
-pub unsafe fn read_columns((inputs, _, to): Request, lines: Lines, rows: usize, columns: usize, last: bool) {
-    with_sources!(inputs, lines, S, X => {
-        let task = Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData };
-        if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) }
+pub unsafe fn read_columns(request: Request, lines: Lines, rows: usize, columns: usize, last: bool) {
+    by_ends(request, InstructionSet::current().is_wide(), |(inputs, _, to)| {
+        with_sources!(inputs, lines, S, X => {
+            let task = Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData };
+            if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) }
+        })
     })
 }
 

@@ -1,12 +1,6 @@
 //! Many blocks of rows of a few columns: the reduced axis is short and has a tiny kept axis inside. Such a block ends before a
 //! tile would pay; here one call of a kernel reads several blocks.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
-)]
-
 use crate::kernels::down::{self, Down};
 use crate::kernels::lanes::{Lines, Outputs};
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};

@@ -5,12 +5,6 @@
 //! contiguous, broadcast (stride 0), or packed first. An operand that is contiguous from line to line is transposed on the way,
 //! and so is the result if the output is contiguous from line to line.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the operands and the output are there wherever the layout leads"
-)]
-
 use crate::element::ElementType;
 use crate::element::rank::Extreme;
 use crate::kernels::elementwise::{AT_ONCE, Pass, accumulate};

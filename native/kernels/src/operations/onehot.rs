@@ -1,11 +1,5 @@
 //! `OneHot`: one at the first extremum over a set of axes, zero elsewhere.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
-)]
-
 use crate::element::{Element, ElementType, with_element};
 use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, merge, place, position, positions, sort,

@@ -4,12 +4,6 @@
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
 //! Each thread takes some of the tiles, or parts of tiles where there are fewer tiles than tasks.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
-)]
-
 use crate::kernels::lanes::Outputs;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;

@@ -15,12 +15,6 @@
 //! Index -1 means that no element took part. It is a result like any other: no kernel has to detect that case, and slices are
 //! read twice only where it may occur.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
-)]
-
 use crate::element::{IndexType, Pattern};
 use crate::kernels::lanes::{Outputs, read_bits, write_bits};
 use crate::layout::{

@@ -1,11 +1,5 @@
 //! Where the results of a reduction go, and how those of blocks become those of a tile.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
-)]
-
 use crate::element::compare::{Key, Lane};
 use crate::element::order::Order;
 use crate::element::with_element_and_order;

@@ -1,11 +1,5 @@
 //! Reductions of small arrays, element by element: planning would take longer.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
-)]
-
 use crate::element::compare::{HasLane, Lane};
 use crate::element::order::Order;
 use crate::element::with_element_and_order;

@@ -11,12 +11,6 @@
 //! A sample that does not represent the line only costs time. Where the bound is too low, too much is collected: the best so far
 //! are selected, and the last of them becomes the bound. Where it is too high, the line is read again without a bound.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the input and the outputs are there wherever the layout leads"
-)]
-
 use crate::element::ElementType;
 use crate::element::rule::Rule;
 use crate::kernels::lanes::Scratch;
