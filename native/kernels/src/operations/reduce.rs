@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::ptr;
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
+#[inline]
 pub unsafe fn reduce<S: Sink + Sync>(input: &Input, layout: &mut ReductionLayout, sink: &S) {
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     if elements == 0 {

@@ -27,6 +27,7 @@ pub fn set_limit(elements: usize) -> usize {
 }
 
 /// Reduces at most 32 elements in this machine's byte order, none of which is skipped.
+#[inline]
 pub(crate) unsafe fn reduce(input: &Input, layout: &ReductionLayout, sink: &impl Sink) {
     let Input { data, last, .. } = *input;
     let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
