@@ -102,34 +102,41 @@ impl Results {
 
 /// Combines the first `len` results with those of a block; where `last`, the last of equal elements wins.
 pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input, last: bool) {
-    with_element_and_order!(input.element, input.largest, E, O => {
-        dispatch(Combine::<Key<E>, O> { len, so_far, block, last, order: PhantomData })
-    })
+    with_element_and_order!(input.element, input.largest, E, O => dispatch(Combine::<Key<E>, O> {
+        len,
+        keys: so_far.keys.cast(),
+        index: so_far.index,
+        block_keys: block.keys.cast(),
+        block_index: block.index,
+        last,
+        order: PhantomData,
+    }))
 }
 
 /// The only combination of (key, index), which is associative: it joins blocks, threads and chunks. It looks only at keys and
 /// row-major indices, never at the order of arrival.
 struct Combine<K, O> {
     len: usize,
-    so_far: Outputs,
-    block: Outputs,
+    keys: *mut K,
+    index: *mut i64,
+    block_keys: *const K,
+    block_index: *const i64,
     last: bool,
-    order: PhantomData<(K, O)>,
+    order: PhantomData<O>,
 }
 
 impl<K: Lane + Ord, O: Order> Task for Combine<K, O> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        let (keys, others) = (self.so_far.keys.cast::<K>(), self.block.keys.cast::<K>());
-        debug_assert!(keys.is_aligned() && others.is_aligned());
+        debug_assert!(self.keys.is_aligned() && self.block_keys.is_aligned());
         for at in 0..self.len {
-            let (key, index) = (*others.add(at), *self.block.index.add(at));
-            let (champion, place) = (*keys.add(at), *self.so_far.index.add(at));
+            let (key, index) = (*self.block_keys.add(at), *self.block_index.add(at));
+            let (champion, place) = (*self.keys.add(at), *self.index.add(at));
             let earlier = if self.last { index > place } else { index < place };
             let wins = O::better(key, champion) || (key == champion && earlier);
-            *keys.add(at) = if wins { key } else { champion };
-            *self.so_far.index.add(at) = if wins { index } else { place };
+            *self.keys.add(at) = if wins { key } else { champion };
+            *self.index.add(at) = if wins { index } else { place };
         }
     }
 }
