@@ -20,18 +20,13 @@ const BLOCK: isize = 1 << 16;
 /// Whether to read an input in this way.
 pub fn supports(input: &Input, layout: &ReductionLayout) -> bool {
     let ([columns, _, ..], [rows]) = (&layout.kept[..], &layout.reduced[..]) else { return false };
-    let size = input.element.size();
+    let (size, row) = (input.element.size(), columns.strides.input * columns.len as isize);
     columns.strides.input == size as isize
-        && rows.strides.input >= columns.strides.input * columns.len as isize
+        && rows.strides.input >= row
         && rows.strides.input.saturating_mul(rows.len as isize) <= BLOCK
         && !input.swapped
         && !input.skips()
-        && down::supports(
-            input.element,
-            rows.len,
-            columns.len,
-            rows.strides.input == columns.strides.input * columns.len as isize,
-        )
+        && down::supports(input.element, rows.len, columns.len, rows.strides.input == row)
 }
 
 /// Reduces inputs that differ only in the end of the order. [`supports`] accepts the layout.

@@ -34,6 +34,7 @@ pub enum Omit {
 
 impl Input {
     /// Whether any element may be skipped.
+    #[inline]
     pub fn skips(&self) -> bool {
         self.omit != Omit::Nothing || !self.mask.is_null()
     }
@@ -47,11 +48,6 @@ impl Input {
     /// Whether elements are skipped that kernels do not skip by themselves.
     pub fn omits(&self) -> bool {
         self.skips() && !self.is_of_numbers()
-    }
-
-    /// Whether a mask alone decides which elements are skipped.
-    pub fn is_of_mask(&self) -> bool {
-        self.omit == Omit::Nothing && !self.mask.is_null()
     }
 
     /// Elements that are skipped because of their bits.

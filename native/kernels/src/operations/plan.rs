@@ -21,7 +21,7 @@ use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
 use crate::kernels::short_rows::{Answer, reads_masks, supports};
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
-use crate::operations::input::Input;
+use crate::operations::input::{Input, Omit};
 
 /// The most positions of a tile, for all element types: their indices take 16 KiB.
 pub const POSITIONS: usize = 2048;
@@ -90,7 +90,8 @@ impl<'a> Plan<'a> {
     pub fn new(input: &Input, (ends, places): (usize, bool), layout: &'a mut ReductionLayout, tasks: usize) -> Self {
         let (element, size, omits) = (input.element, input.element.size(), input.omits());
         let wide = InstructionSet::current().is_wide();
-        let of_mask = input.is_of_mask();
+        // Whether a mask alone decides which elements are skipped.
+        let of_mask = input.omit == Omit::Nothing && omits;
         let answer = match (places, ends) {
             (true, _) => Answer::Places,
             (false, 1) => Answer::Values,

@@ -14,7 +14,7 @@ use crate::operations::sink::{Results, Sink, Tile, combine};
 use crate::operations::small;
 use crate::threads;
 use std::ops::Range;
-use std::ptr;
+use std::{array, ptr};
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
 #[inline]
@@ -46,10 +46,12 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let (origin, places) = (layout.origin, sinks.iter().any(|sink| sink.wants().index));
     let plan = Plan::new(&inputs[0], (ENDS, places), layout, threads::tasks(num_threads));
     let walk = Blocks { inputs, plan: &plan, origin };
-    let tiles = plan.tiles();
-    match if num_threads == 1 { 1 } else { threads::tasks(num_threads).div_ceil(tiles).min(plan.blocks()) } {
+    let (tiles, blocks) = (plan.tiles(), plan.blocks());
+    // Without a division for a small call.
+    let parts = if num_threads == 1 { 1 } else { threads::tasks(num_threads).div_ceil(tiles).min(blocks) };
+    match parts {
         1 => threads::share(tiles, num_threads, |tiles| walk.run(tiles, sinks)),
-        parts => walk.run_in_parts(tiles, parts, sinks),
+        _ => walk.run_in_parts(tiles, parts, sinks),
     }
 }
 
@@ -61,11 +63,22 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let (mut states, mut block) = (self.results(), self.results());
         for tile in tiles {
             let (at, len) = self.tile(tile);
-            if plain {
-                self.read_tile(at, len, sinks, &mut states);
-            } else {
+            if !plain {
                 self.reduce_blocks(at, len, 0..plan.blocks(), &mut states, &mut block);
                 self.hand_on(at, len, &mut states, sinks);
+                continue;
+            }
+            // Directly into the outputs where possible.
+            let mut takes = false;
+            let to = array::from_fn(|end| {
+                let (to, take) = states[end].with(sinks[end].direct_output(at, &plan.kept), sinks[end].wants());
+                takes |= take;
+                to
+            });
+            let doubts = self.read(&at, len, 0..plan.reduced.len, &[ptr::null(); ENDS], &to);
+            for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
+                let doubts = self.marks().then_some(doubts);
+                sink.take(at, &plan.kept, Tile { len, index: to.index, values: to.values, doubts });
             }
         }
     }
@@ -95,28 +108,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Memory for the results of a tile.
     fn results(&self) -> [Results; ENDS] {
         [(); ENDS].map(|()| Results::new(self.plan.tile, self.inputs[0].element.size()))
-    }
-
-    /// Reads a plain tile, directly into the outputs where possible.
-    unsafe fn read_tile(
-        &self,
-        at: ReductionOffsets,
-        len: usize,
-        sinks: [&impl Sink; ENDS],
-        memory: &mut [Results; ENDS],
-    ) {
-        let kept = &self.plan.kept;
-        let mut takes = false;
-        let mut to = [Outputs::NOTHING; ENDS];
-        for ((to, sink), memory) in to.iter_mut().zip(sinks).zip(memory) {
-            let (outputs, take) = memory.with(sink.direct_output(at, kept), sink.wants());
-            (*to, takes) = (outputs, takes | take);
-        }
-        let doubts = self.read(&at, len, 0..self.plan.reduced.len, &[ptr::null(); ENDS], &to);
-        for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
-            let doubts = self.marks().then_some(doubts);
-            sink.take(at, kept, Tile { len, index: to.index, values: to.values, doubts });
-        }
     }
 
     /// Hands the finished results of a tile to the sinks.

@@ -135,7 +135,8 @@ pub unsafe fn select(
     // A mask that is broadcast along the slices skips whole slices: they are reduced nevertheless.
     let whole = input.omit == Omit::Nothing && layout.reduced.iter().all(|axis| axis.strides.mask == 0);
     let seen = Input { mask: if whole { ptr::null() } else { input.mask }, ..input };
-    let (skips, mask, pattern) = (input.skips(), input.mask, input.pattern());
+    let (skips, mask) = (input.skips(), input.mask);
+    let pattern = if skips { input.pattern() } else { Pattern::NONE };
     let answers =
         |target, input| Answers { input, skips, mask, pattern, target, reduced: &reduced, blanks: &blanks, base };
     match *targets {
@@ -143,7 +144,7 @@ pub unsafe fn select(
         [one, other] => {
             // The smallest first: kernels for both ends expect it.
             let [smallest, largest] = if input.largest { [other, one] } else { [one, other] };
-            let inputs = [false, true].map(|largest| Input { largest, ..seen });
+            let inputs = [Input { largest: false, ..seen }, Input { largest: true, ..seen }];
             let (smallest, largest) = (answers(smallest, inputs[0]), answers(largest, inputs[1]));
             reduce_ends(inputs, &mut layout, [&smallest, &largest]);
         }

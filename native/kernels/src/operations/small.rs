@@ -17,6 +17,7 @@ const ELEMENTS: usize = 32;
 static LIMIT: AtomicUsize = AtomicUsize::new(ELEMENTS);
 
 /// Whether an array of `elements` elements is small.
+#[inline]
 pub(crate) fn is_small(elements: usize) -> bool {
     elements <= LIMIT.load(Ordering::Relaxed)
 }

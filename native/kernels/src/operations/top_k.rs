@@ -121,7 +121,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
         if rule.is_plain() && line.len() == 1 { with_set!(I => <I as Set>::Register::BYTES / size, 0) } else { 0 };
     let fits = size > 2 && len <= u32::MAX as usize || len <= 1 << (8 * size);
     let (plain, ready) = (adjacent(&across) && !swapped, adjacent(&line[0]) && !swapped);
-    let finds = lanes > 0 && 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= longest(ready);
+    let finds = lanes > 0 && 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= TWICE[usize::from(!ready)];
     let form = match lanes > 0 && fits && k <= if finds { FEW } else { FEW_OF_LONG } {
         true if plain && across.len >= lanes => Form::SideBySide,
         true if !plain && len <= SHORT && 2 * across.len >= lanes => Form::Transpose,
@@ -161,10 +161,8 @@ const SHORT: usize = 128;
 /// Lines that are packed at a time: adjacent lines then have cache lines to themselves.
 const PACKED: usize = 16;
 
-/// The most bytes of lines that are read twice, in place or packed: for longer lines a sample takes less time.
-fn longest(ready: bool) -> usize {
-    if ready { 1 << 18 } else { 1 << 14 }
-}
+/// The most bytes of lines that are read twice, in place and packed: for longer lines a sample takes less time.
+const TWICE: [usize; 2] = [1 << 18, 1 << 14];
 
 /// Registers of adjacent lines that are read at a time.
 const WIDE: usize = 8;
