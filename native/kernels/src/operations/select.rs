@@ -350,6 +350,7 @@ impl Answers<'_> {
         index: i64,
         size: usize,
     ) -> bool {
+        let place = place(self.reduced, axis.after(at, slice), index - self.base);
         // Without a branch that depends on the mask: it would be mispredicted.
         let masked = !self.mask.is_null() && *self.mask.wrapping_offset(place.mask) == 0;
         let bits = || bits(self.input.data.wrapping_offset(place.input), size, self.input.swapped);
