@@ -1,7 +1,7 @@
 //! One call: its random inputs, and the result that is expected.
 
 use crate::key::{ELEMENTS, Key, NAN, bytes_of, key, landmarks};
-use crate::memory::{Bytes, Memory, positions};
+use crate::memory::{Bytes, Memory};
 use crate::{Random, Scope};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{
@@ -37,11 +37,6 @@ enum Operation {
 
 /// The integers among the elements.
 const INDEX_TYPES: &[IndexType] = ELEMENTS.split_at(1).1.split_at(8).0;
-
-/// An index type, or the widest one if it cannot hold the last index of a slice of `block` elements.
-fn fit(index: IndexType, block: usize) -> IndexType {
-    if block.saturating_sub(1) as u64 > index.max() { IndexType::Int64 } else { index }
-}
 
 impl Case {
     pub fn new(random: &mut Random) -> Self {
@@ -94,25 +89,20 @@ impl Case {
 
     /// Writes indices of a type, or the one-hot array.
     fn reduce(&self, random: &mut Random, index: Option<IndexType>) {
-        let Self { element, swapped, largest, last, .. } = *self;
-        let (kept, block) = self.split();
-        let index = index.map(|index| fit(index, block.iter().product()));
-        let (lens, size) = index.map_or((&self.lens, element.size()), |index| (&kept, index.size()));
+        let Self { element, swapped, largest, last, ref lens, ref reduced, .. } = *self;
+        let index = index.map(|index| self.fit(index));
+        let kept: Vec<usize> = lens.iter().zip(reduced).map(|(&len, &reduced)| if reduced { 1 } else { len }).collect();
+        let (form, size) = index.map_or((lens, element.size()), |index| (&kept, index.size()));
         // `onehot` always takes the largest and the first.
         let which = if index.is_some() { (largest, last) } else { (true, false) };
-        let input = self.input(random, &self.lens);
-        let mut output = new_output(random, lens, size);
+        let input = self.input(random, lens);
+        let mut output = new_output(random, form, size);
         let mut expected = output.bytes.to_vec();
-        for position in positions(lens) {
-            expected[output.at(&position)..][..size].fill(0);
-        }
-        for outside in &positions(&kept) {
-            let Some((place, hot)) = self.best(&input, outside, which, |_, _| true) else { continue };
-            let (at, bytes) = match index {
-                Some(_) => (outside, bytes_of(place as u64, size)),
-                None => (&hot, bytes_of(landmarks(element).1, size)),
-            };
-            expected[output.at(at)..][..size].copy_from_slice(&bytes);
+        for (slice, results) in input.slices(lens, reduced).iter().zip(output.slices(form, reduced)) {
+            results.iter().for_each(|&at| expected[at..][..size].fill(0));
+            let Some(place) = self.best(&input, slice, which, |_, _| true) else { continue };
+            let (at, bits) = if index.is_some() { (0, place as u64) } else { (place, landmarks(element).1) };
+            expected[results[at]..][..size].copy_from_slice(&bytes_of(bits, size));
         }
         let axis = |axis| (self.lens[axis], input.strides[axis], output.strides[axis], self.reduced[axis]);
         let axes: Vec<_> = (0..self.lens.len()).rev().map(axis).collect();
@@ -133,23 +123,21 @@ impl Case {
 
     /// Values and indices at one or both ends, with skipped elements.
     fn select(&self, random: &mut Random) {
-        let Self { element, swapped, last, .. } = *self;
-        let input = self.input(random, &self.lens);
+        let Self { element, swapped, last, ref lens, ref reduced, .. } = *self;
+        let input = self.input(random, lens);
+        let slices = input.slices(lens, reduced);
         let mask = random.one_in(2).then(|| self.mask(random));
         let omit = match element {
             _ if element.is_float() => random.pick(&[Omit::Nothing, Omit::Nan]),
             ElementType::Int64 => random.pick(&[Omit::Nothing, Omit::NotATime]),
             _ => Omit::Nothing,
         };
-        let (kept, block) = self.split();
-        let kept = positions(&kept);
-        let index = random.pick(&[IndexType::Int64, IndexType::Int32, IndexType::Int16, IndexType::Int8]);
-        let index = fit(index, block.iter().product());
+        let index = self.fit(random.pick(&[IndexType::Int64, IndexType::Int32, IndexType::Int16, IndexType::Int8]));
         let sizes = [element.size(), index.size()];
         let ends: &[bool] = random.pick(&[&[true], &[false], &[true, false], &[false, true]]);
         // Values, indices, or both, in memory exactly as large as they are.
         let outputs = random.pick(&[[true, true], [true, false], [false, true]]);
-        let room = |what: usize| Bytes::new(if outputs[what] { kept.len() * sizes[what] } else { 0 }, true);
+        let room = |what: usize| Bytes::new(if outputs[what] { slices.len() * sizes[what] } else { 0 }, true);
         let mut results: Vec<[Bytes; 2]> = ends.iter().map(|_| [room(0), room(1)]).collect();
         let target = |results: &mut [Bytes; 2]| {
             let to = |what: usize| if outputs[what] { results[what].as_mut_ptr() } else { ptr::null_mut() };
@@ -168,25 +156,26 @@ impl Case {
         let blanks = unsafe { select(view, dimensions, &targets) };
         input.bytes.allow();
         assert!(!input.is_changed() && !mask.as_ref().is_some_and(Memory::is_changed), "an input has changed");
-        let takes_part = |position: &[usize], key: i128| {
-            let omits = match omit {
-                Omit::Nothing => false,
-                Omit::Nan => key == NAN,
-                Omit::NotATime => key.abs() == 1 << 63,
-            };
-            !omits && mask.as_ref().is_none_or(|mask| mask.element(position) != [0])
-        };
+        let masks = mask.as_ref().map(|mask| (mask, mask.slices(lens, reduced)));
         for (&largest, [values, indices]) in ends.iter().zip(&results) {
             let mut none = 0;
-            for (number, outside) in kept.iter().enumerate() {
-                let best = self.best(&input, outside, (largest, last), takes_part);
+            for (number, slice) in slices.iter().enumerate() {
+                let takes_part = |place: usize, key: i128| {
+                    let omits = match omit {
+                        Omit::Nothing => false,
+                        Omit::Nan => key == NAN,
+                        Omit::NotATime => key.abs() == 1 << 63,
+                    };
+                    !omits && masks.as_ref().is_none_or(|(mask, slices)| mask.element(slices[number][place]) != [0])
+                };
+                let best = self.best(&input, slice, (largest, last), takes_part);
                 none += usize::from(best.is_none());
-                let place = best.as_ref().map_or(u64::MAX, |&(place, _)| place as u64);
-                let at = format!("{omit:?}, mask {}, at {outside:?}, not {}", mask.is_some(), place as i64);
+                let place = best.map_or(u64::MAX, |place| place as u64);
+                let at = format!("{omit:?}, mask {}, slice {number}, not {}", mask.is_some(), place as i64);
                 let result = |bytes: &Bytes, size| bytes[number * size..][..size].to_vec();
                 assert!(!outputs[1] || result(indices, sizes[1]) == bytes_of(place, sizes[1]), "index: {at}");
-                if let Some((_, position)) = best.filter(|_| outputs[0]) {
-                    assert!(result(values, sizes[0]) == input.in_order(&position, swapped), "value: {at}");
+                if let Some(place) = best.filter(|_| outputs[0]) {
+                    assert!(result(values, sizes[0]) == input.in_order(slice[place], swapped), "value: {at}");
                 }
             }
             assert_eq!(none, blanks);
@@ -207,26 +196,22 @@ impl Case {
         let (input, size, rank) = (self.input(random, &self.lens), element.size(), lens.len());
         let axis = self.reduced.iter().rposition(|&reduced| reduced).or(rank.checked_sub(1)).unwrap_or(0);
         let block = if random.one_in(6) { 0..rank } else { axis..rank.min(axis + random.pick(&[1, 1, 1, 2])) };
-        let along = |inside| {
-            let len = |(of, &len): (usize, &usize)| if block.contains(&of) == inside { len } else { 1 };
-            positions(&lens.iter().enumerate().map(len).collect::<Vec<_>>())
-        };
-        let (kept, places) = (along(false), along(true));
-        let (len, after) = (places.len(), lens[block.end..].iter().product::<usize>());
+        let inside: Vec<bool> = (0..rank).map(|axis| block.contains(&axis)).collect();
+        let slices = input.slices(lens, &inside);
+        let (len, after) = (lens[block.clone()].iter().product(), lens[block.end..].iter().product::<usize>());
         let k = random.pick(&[0, 1, 1, 2, 3, 5, 8, 16, 17, 40, len / 100, len / 9, len / 2, len]).min(len);
         let (times, sorted) = (element == ElementType::Int64 && random.one_in(2), !random.one_in(4));
-        let [mut values, mut indices] = [size, 8].map(|size| Bytes::new(kept.len() * k * size, true));
-        let walk = (0..rank).rev().map(|axis| (lens[axis], input.strides[axis], block.contains(&axis)));
+        let [mut values, mut indices] = [size, 8].map(|size| Bytes::new(slices.len() * k * size, true));
+        let walk = (0..rank).rev().map(|axis| (lens[axis], input.strides[axis], inside[axis]));
         let view = TopK { data: input.data(), element, swapped, largest, nan_first, times, k, sorted };
         input.deny_gaps(lens);
         // SAFETY: the dimensions describe the input, and there is room for the results.
         unsafe { top_k(view, walk, values.as_mut_ptr(), indices.as_mut_ptr().cast()) };
         input.bytes.allow();
         assert!(!input.is_changed(), "an input has changed");
-        for (number, outside) in kept.iter().enumerate() {
-            let at = |place: usize| -> Vec<usize> { outside.iter().zip(&places[place]).map(|(a, b)| a + b).collect() };
+        for (number, slice) in slices.iter().enumerate() {
             let rank = |place: &usize| {
-                let (key, _) = key(element, input.element(&at(*place)), swapped, largest);
+                let (key, _) = key(element, input.element(slice[*place]), swapped, largest);
                 let is_nan = key == NAN || times && key.abs() == 1 << 63;
                 let group = i128::from(is_nan) * if nan_first { -1 } else { 1 };
                 (group, if is_nan { 0 } else { -key }, *place)
@@ -240,13 +225,13 @@ impl Case {
             for nth in 0..k {
                 let place = u64::from_ne_bytes(result(&indices, nth, 8).try_into().expect("an index")) as usize;
                 let value = result(&values, nth, size);
-                assert!(place < len && value == input.in_order(&at(place), swapped), "{k} at {outside:?}: {place}");
+                assert!(place < len && value == input.in_order(slice[place], swapped), "{k}, slice {number}: {place}");
                 ranking.push(place);
             }
             if !sorted {
                 ranking.sort_by_cached_key(rank);
             }
-            assert_eq!(ranking, best, "{k} of {len} at {outside:?}, strides {:?}", input.strides);
+            assert_eq!(ranking, best, "{k} of {len}, slice {number}, strides {:?}", input.strides);
         }
     }
 
@@ -262,55 +247,48 @@ impl Case {
             input
         };
         let inputs: Vec<Memory> = (0..count).map(&mut operand).collect();
-        let in_place = random.one_in(5);
-        let omit = random.one_in(3) && self.element.is_float();
-        if in_place {
-            output.fill(random, self.element);
-        }
-        let key =
-            |of: &Memory, position: &[usize], swapped| key(self.element, of.element(position), swapped, self.largest);
-        let winner = |position: Vec<usize>| {
-            let mut keys: Vec<Key> = inputs.iter().map(|input| key(input, &position, self.swapped)).collect();
-            keys.extend(in_place.then(|| key(&output, &position, false)));
-            let numbers = keys.iter().copied().filter(|key| omit && key.0 != NAN).max();
-            let winner = numbers.or(keys.into_iter().max()).expect("an operand");
-            (position, winner)
-        };
-        let expected: Vec<(Vec<usize>, Key)> = positions(&self.lens).into_iter().map(winner).collect();
-        // It is unspecified which of several NaN wins, but without broadcasting it is the NaN that wins in contiguous operands.
-        let line = |input: &Memory, swapped| -> Vec<u8> {
-            positions(&self.lens).iter().flat_map(|position| input.in_order(position, swapped)).collect()
-        };
-        let mut lines: Vec<Vec<u8>> = inputs.iter().map(|input| line(input, self.swapped)).collect();
-        let repeats =
-            |input: &Memory| self.lens.iter().zip(&input.strides).any(|(&len, &stride)| len > 1 && stride == 0);
-        let broadcast = inputs.iter().any(repeats);
-        let mut gaps = output.bytes.to_vec();
         let operand = |data, strides: &[isize], swapped| {
             let strides = strides.iter().rev().copied().collect();
             Operand { data, strides, swapped }
         };
         let mut operands: Vec<_> =
             inputs.iter().map(|input| operand(input.data(), &input.strides, self.swapped)).collect();
-        let to = output.data_mut();
-        if in_place {
-            let place = random.below(count);
-            operands.insert(place, operand(to, &output.strides, false));
+        let line = |input: &Memory, swapped| -> Vec<u8> {
+            input.elements(&self.lens).into_iter().flat_map(|at| input.in_order(at, swapped)).collect()
+        };
+        let mut lines: Vec<Vec<u8>> = inputs.iter().map(|input| line(input, self.swapped)).collect();
+        // At times the output is an operand too.
+        let place = random.one_in(5).then(|| random.below(count));
+        if let Some(place) = place {
+            output.fill(random, self.element);
             lines.insert(place, line(&output, false));
         }
-        let extreme = Extreme { largest: self.largest, omit };
+        let mut gaps = output.bytes.to_vec();
+        let to = output.data_mut();
+        if let Some(place) = place {
+            operands.insert(place, operand(to, &output.strides, false));
+        }
+        let extreme = Extreme { largest: self.largest, omit: random.one_in(3) && self.element.is_float() };
         let axes: Vec<_> = self.lens.iter().copied().zip(output.strides.iter().copied()).rev().collect();
         // SAFETY: the axes describe all arrays; no operand overlaps the output except the output itself.
         unsafe { extremum(&operands, self.element, extreme, axes.into_iter(), to) };
+        // It is unspecified which of several NaN wins, but without broadcasting it is the NaN that wins in contiguous operands.
         let operands: Vec<_> = lines.iter().map(|bytes| operand(bytes.as_ptr(), &[size as isize], false)).collect();
-        let mut in_line = vec![0; expected.len() * size];
-        let axis = [(expected.len(), size as isize)].into_iter();
+        let mut in_line = vec![0; lines[0].len()];
+        let axis = [(in_line.len() / size, size as isize)].into_iter();
         // SAFETY: the axis describes all lines.
         unsafe { extremum(&operands, self.element, extreme, axis, in_line.as_mut_ptr()) };
-        for ((position, winner), in_line) in expected.iter().zip(in_line.chunks_exact(size)) {
-            assert_eq!(key(&output, position, false), *winner, "at {position:?}");
-            assert!(broadcast || output.element(position) == in_line, "at {position:?}: {in_line:?} in a line");
-            let at = output.at(position);
+        let repeats =
+            |input: &Memory| self.lens.iter().zip(&input.strides).any(|(&len, &stride)| len > 1 && stride == 0);
+        let broadcast = inputs.iter().any(repeats);
+        let key = |bytes: &[u8]| key(self.element, bytes, false, self.largest);
+        for ((number, at), in_line) in
+            output.elements(&self.lens).into_iter().enumerate().zip(in_line.chunks_exact(size))
+        {
+            let keys: Vec<Key> = lines.iter().map(|line| key(&line[number * size..][..size])).collect();
+            let numbers = keys.iter().filter(|key| extreme.omit && key.0 != NAN).max();
+            assert_eq!(Some(&key(output.element(at))), numbers.or(keys.iter().max()), "at {at}");
+            assert!(broadcast || output.element(at) == in_line, "at {at}: {in_line:?} in a line");
             gaps[at..][..size].copy_from_slice(&output.bytes[at..][..size]);
         }
         judge(&inputs, &output, &gaps);
@@ -322,33 +300,26 @@ impl Case {
         input
     }
 
-    /// The shapes of the kept positions, and of one block.
-    fn split(&self) -> (Vec<usize>, Vec<usize>) {
-        let along = |inside| {
-            let lens = self.lens.iter().zip(&self.reduced);
-            lens.map(|(&len, &reduced)| if reduced == inside { len } else { 1 }).collect()
-        };
-        (along(false), along(true))
+    /// An index type, or the widest one if it cannot hold the last index of a slice.
+    fn fit(&self, index: IndexType) -> IndexType {
+        let len: usize =
+            self.lens.iter().zip(&self.reduced).map(|(&len, &reduced)| if reduced { len } else { 1 }).product();
+        if len.saturating_sub(1) as u64 > index.max() { IndexType::Int64 } else { index }
     }
 
-    /// The row-major place and the position of the extremum of the block at a kept position; None if no element takes part.
+    /// The place of the extremum in a slice; None if no element takes part.
     fn best(
         &self,
         input: &Memory,
-        outside: &[usize],
+        slice: &[usize],
         (largest, last): (bool, bool),
-        takes_part: impl Fn(&[usize], i128) -> bool,
-    ) -> Option<(usize, Vec<usize>)> {
-        let mut best: Option<(i128, usize, Vec<usize>)> = None;
-        for (place, inside) in positions(&self.split().1).iter().enumerate() {
-            let position: Vec<usize> = outside.iter().zip(inside).map(|(a, b)| a + b).collect();
-            let (key, _) = key(self.element, input.element(&position), self.swapped, largest);
-            let wins = |champion: i128| key > champion || key == champion && last;
-            if takes_part(&position, key) && best.as_ref().is_none_or(|&(champion, ..)| wins(champion)) {
-                best = Some((key, place, position));
-            }
-        }
-        best.map(|(_, place, position)| (place, position))
+        takes_part: impl Fn(usize, i128) -> bool,
+    ) -> Option<usize> {
+        let key = |&at: &usize| key(self.element, input.element(at), self.swapped, largest).0;
+        let keys = slice.iter().map(key).enumerate().filter(|&(place, key)| takes_part(place, key));
+        // Of equal keys, `max_by_key` takes the last.
+        let best = if last { keys.max_by_key(|&(_, key)| key) } else { keys.rev().max_by_key(|&(_, key)| key) };
+        best.map(|(place, _)| place)
     }
 }
 

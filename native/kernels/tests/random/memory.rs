@@ -39,19 +39,30 @@ impl Memory {
         self.bytes.as_mut_ptr().wrapping_add(self.first)
     }
 
-    /// Where the element at a position begins.
-    pub fn at(&self, position: &[usize]) -> usize {
-        let steps = position.iter().zip(&self.strides).map(|(&at, &stride)| at as isize * stride);
-        self.first.checked_add_signed(steps.sum()).expect("an offset from the first element on")
+    /// Where the elements of each slice begin, in row-major order: a slice lies along the axes that are `inside`.
+    pub fn slices(&self, lens: &[usize], inside: &[bool]) -> Vec<Vec<usize>> {
+        let along = |start: usize, wanted: bool| {
+            (0..lens.len()).filter(|&axis| inside[axis] == wanted).fold(vec![start], |all, axis| {
+                let step = |at: usize| self.strides[axis] * at as isize;
+                let line = |from: usize| (0..lens[axis]).map(move |at| from.checked_add_signed(step(at)));
+                all.into_iter().flat_map(line).map(|at| at.expect("an offset from the first element on")).collect()
+            })
+        };
+        along(self.first, false).into_iter().map(|start| along(start, true)).collect()
     }
 
-    pub fn element(&self, position: &[usize]) -> &[u8] {
-        &self.bytes[self.at(position)..][..self.size]
+    /// Where all elements begin, in row-major order.
+    pub fn elements(&self, lens: &[usize]) -> Vec<usize> {
+        self.slices(lens, &vec![true; lens.len()]).concat()
+    }
+
+    pub fn element(&self, at: usize) -> &[u8] {
+        &self.bytes[at..][..self.size]
     }
 
     /// The bytes of an element in this machine's order.
-    pub fn in_order(&self, position: &[usize], swapped: bool) -> Vec<u8> {
-        let mut element = self.element(position).to_vec();
+    pub fn in_order(&self, at: usize, swapped: bool) -> Vec<u8> {
+        let mut element = self.element(at).to_vec();
         if swapped {
             element.reverse();
         }
@@ -65,8 +76,7 @@ impl Memory {
 
     /// Denies access to the pages between the elements until [`Bytes::allow`].
     pub fn deny_gaps(&self, lens: &[usize]) {
-        let starts = positions(lens).into_iter().map(|position| self.at(&position));
-        self.bytes.deny_all_but(starts.map(|at| at..at + self.size));
+        self.bytes.deny_all_but(self.elements(lens).into_iter().map(|at| at..at + self.size));
     }
 
     /// Fills the memory, gaps too, with bytes that depend on their place.
@@ -214,29 +224,13 @@ const SPAN: usize = if cfg!(miri) { 1 << 10 } else { 1 << 21 };
 /// Strides for axes in any order, with gaps, unaligned, backwards; unless `apart`, also overlapping or broadcast (stride 0).
 fn strides(random: &mut Random, lens: &[usize], size: usize, apart: bool) -> Vec<isize> {
     let ways = if random.one_in(3) { 1 } else { 13 };
-    let strides =
-        build(random, lens, size, |random, step| match random.below(if apart { ways.min(8) } else { ways }) {
-            0..=4 => (step, false),
-            5 => (step * (2 + random.below(3)), false),
-            6 => (step + size * random.below(20), false),
-            7 => (step + random.below(9), false),
-            8 => (0, true),
-            9 => (1 + random.below(2 * size), true),
-            // Whole pages apart, with inaccessible pages in between.
-            10 => (step.next_multiple_of(1 << 13), false),
-            _ => (size, true),
-        });
+    let strides = build(random, lens, size, if apart { ways.min(8) } else { ways });
     let span: usize = lens.iter().zip(&strides).map(|(&len, &stride)| len * stride.unsigned_abs()).sum();
-    if span > SPAN { build(random, lens, size, |_, step| (step, false)) } else { strides }
+    if span > SPAN { build(random, lens, size, 1) } else { strides }
 }
 
-/// Visits the axes, nearest in memory first; `choose` returns the stride of an axis, and whether it overlaps other elements.
-fn build(
-    random: &mut Random,
-    lens: &[usize],
-    size: usize,
-    mut choose: impl FnMut(&mut Random, usize) -> (usize, bool),
-) -> Vec<isize> {
+/// Visits the axes, nearest in memory first, and chooses their strides in one of so many ways.
+fn build(random: &mut Random, lens: &[usize], size: usize, ways: usize) -> Vec<isize> {
     let mut order: Vec<usize> = (0..lens.len()).rev().collect();
     if random.one_in(3) {
         for place in (1..order.len()).rev() {
@@ -247,16 +241,19 @@ fn build(
     let mut strides = vec![0; lens.len()];
     let mut step = size;
     for axis in order {
-        let (stride, overlaps) = choose(random, step);
+        let (stride, overlaps) = match random.below(ways) {
+            0..=4 => (step, false),
+            5 => (step * (2 + random.below(3)), false),
+            6 => (step + size * random.below(20), false),
+            7 => (step + random.below(9), false),
+            8 => (0, true),
+            9 => (1 + random.below(2 * size), true),
+            // Whole pages apart, with inaccessible pages in between.
+            10 => (step.next_multiple_of(1 << 13), false),
+            _ => (size, true),
+        };
         step = if overlaps { step.max(stride * lens[axis]) } else { stride * lens[axis].max(1) };
         strides[axis] = if backwards && random.one_in(2) { -(stride as isize) } else { stride as isize };
     }
     strides
-}
-
-/// All positions of a shape in row-major order.
-pub fn positions(lens: &[usize]) -> Vec<Vec<usize>> {
-    lens.iter().fold(vec![vec![]], |all, &len| {
-        all.iter().flat_map(|head| (0..len).map(move |at| [&head[..], &[at]].concat())).collect()
-    })
 }
