@@ -38,11 +38,11 @@ def find(name: str) -> Any:
         from extremum.arrays import as_output, copy, is_bfloat16
         from extremum.elementwise import broadcast_shape, extremum
         from extremum.indices import axis_error, integers
-        from extremum.reductions import beyond, flag, hardmax, index_type, top_k, wrong_output
+        from extremum.reductions import beyond, flag, hardmax, index_type, is_apart, top_k, wrong_output
 
         later = (
             *(as_output, axis_error, beyond, broadcast_shape, copy, extremum, flag, hardmax),
-            *(index_type, integers, is_bfloat16, top_k, wrong_output),
+            *(index_type, integers, is_apart, is_bfloat16, top_k, wrong_output),
         )
         return {each.__name__: each for each in later}[name]
 

@@ -92,8 +92,7 @@ class Reduction:
             index=index,
         )
         results: list[ValuesIndices[Any, Any]] = []
-        for part in parts:
-            best, places = (None if each is None else np.asarray(each) for each in part)
+        for best, places in parts:
             best = best.view(array.dtype.newbyteorder("=")) if times and best is not None else best
             results.append(ValuesIndices(best, places))
         if both_ends:
@@ -332,6 +331,18 @@ def wrong_output(function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: 
         return ArgumentError(reason, given=given, remedy=f"pass an array of shape {shape}")
     reason, remedy = "out cannot be written to", "pass an array that is writable and whose elements do not share memory"
     return ArgumentError(f"{function}: {reason}", given=given, remedy=remedy)
+
+
+def is_apart(out: NDArray[Any], shape: Ints, strides: Ints) -> bool:
+    """Return whether no two elements share memory; False also where it takes too long to know."""
+    out = np.lib.stride_tricks.as_strided(out, shape, strides)
+    # Two elements differ along a first axis: one of them is in its first plane, the other in the rest, up to a shift.
+    blocks = [out[(0,) * axis] for axis in range(out.ndim)]
+    # NumPy's types know no number of tries.
+    tries: Any = 1 << 20
+    with suppress(np.exceptions.TooHardError):
+        return not any(np.shares_memory(block[:1], block[1:], max_work=tries) for block in blocks)
+    return False
 
 
 def ticks(array: NDArray[Any]) -> NDArray[Any]:

@@ -60,12 +60,8 @@ impl Axes {
         Ok(axes)
     }
 
-    fn all(rank: usize) -> Self {
+    pub fn all(rank: usize) -> Self {
         Self(if rank == 64 { u64::MAX } else { (1 << rank) - 1 })
-    }
-
-    pub fn are_all(self, rank: usize) -> bool {
-        self == Self::all(rank)
     }
 
     pub fn contains(self, axis: usize) -> bool {
@@ -75,12 +71,14 @@ impl Axes {
 
 #[cold]
 fn refuse(axis: Option<&Object<'_>>, default: Option<i64>, array: &Array<'_>, function: &str) -> PyErr {
-    let wrong = python!("axis_error");
-    let (py, shape) = (array.object.py(), &array.shape[..]);
-    error_of(match axis {
-        Some(axis) => wrong.call(py, (function, axis, shape, &array.object)),
-        None => wrong.call(py, (function, default, shape, &array.object)),
-    })
+    let py = array.object.py();
+    let axis = or_default(py, axis, default);
+    error_of(python!("axis_error").call(py, (function, axis, &array.shape[..], &array.object)))
+}
+
+/// An axis, or the default axis without one, for Python code.
+pub fn or_default<'py>(py: Python<'py>, axis: Option<&Object<'py>>, default: Option<i64>) -> Option<Object<'py>> {
+    axis.cloned().or_else(|| default.map(|default| PyInt::new(py, default).into_any()))
 }
 
 /// NPY_LONG or NPY_LONGLONG, whichever NumPy calls int64.
@@ -142,9 +140,16 @@ impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
     }
 }
 
-impl Argument<'_> {
+impl<'py> Argument<'py> {
     /// The argument is left out.
     pub const ABSENT: Self = Self(None);
+
+    /// Reads an axis, None for all axes, and the default axis: the last if the argument is left out.
+    #[inline(always)]
+    pub fn or_last_axis(self) -> (Option<Object<'py>>, Option<i64>) {
+        let default = self.0.is_none().then_some(-1);
+        (self.0.filter(|axis| !axis.is_none()), default)
+    }
 
     /// Reads a flag, which is false if it is left out; refuses what is not a flag.
     #[inline(always)]

@@ -8,13 +8,12 @@ use crate::memory;
 use extremum_kernels::ElementType;
 use extremum_kernels::layout::{PerAxis, sort};
 use numpy::npyffi::{
-    _PyArray_GET_ITEM_DATA, _PyDataType_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE, NPY_TYPES, NpyTypes, PY_ARRAY_API,
-    PyArray_Descr, PyArrayObject, PyArrayObject_fields, get_type_object,
+    _PyArray_GET_ITEM_DATA, _PyDataType_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE, NPY_ORDER, NPY_TYPES, NpyTypes,
+    PY_ARRAY_API, PyArray_Descr, PyArrayObject, PyArrayObject_fields, get_type_object,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
-use std::cmp::Reverse;
 use std::ffi::{c_char, c_int};
 use std::ptr;
 use std::slice::from_raw_parts;
@@ -82,31 +81,28 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// One element as an array without dimensions, valid as long as the element is there. It has no NumPy object of its own
-    /// and shares that of this array.
-    pub fn scalar(&self, data: *mut u8, elements: Elements) -> Self {
-        let (shape, strides) = (SmallVec::new(), SmallVec::new());
-        Self { object: self.object.clone(), data, elements, flags: 0, shape, strides }
-    }
-
-    /// A new array in this machine's byte order, in C order or with the given strides.
-    pub fn empty(py: Python<'py>, shape: &[usize], elements: Elements, strides: Option<&[isize]>) -> PyResult<Self> {
+    /// A new array in this machine's byte order: in C order, or in the memory order of a model of its shape.
+    pub fn empty(py: Python<'py>, shape: &[usize], elements: Elements, model: Option<&Self>) -> PyResult<Self> {
         let descriptor = descriptor(py, elements.number)?;
         let bytes = shape.iter().fold(elements.element.size(), |bytes, &len| bytes.saturating_mul(len));
-        // SAFETY: the interpreter is attached; NumPy reads the shape and the strides, takes over the reference to the
-        // descriptor, and makes an array.
+        // SAFETY: the interpreter is attached; NumPy reads the shape or the model, takes over the reference to the descriptor,
+        // and makes an array.
         let array = memory::new_array(py, bytes, || unsafe {
-            let array = PY_ARRAY_API.PyArray_NewFromDescr(
-                py,
-                get_type_object(py, NpyTypes::PyArray_Type),
-                descriptor.into_ptr().cast(),
-                shape.len() as c_int,
-                shape.as_ptr().cast_mut().cast(),
-                strides.map_or(ptr::null_mut(), |strides| strides.as_ptr().cast_mut().cast()),
-                ptr::null_mut(),
-                0,
-                ptr::null_mut(),
-            );
+            let (rank, lens, descriptor) = (shape.len() as c_int, shape.as_ptr(), descriptor.into_ptr().cast());
+            let array = match model.map(|model| model.object.as_array_ptr()) {
+                Some(model) => PY_ARRAY_API.PyArray_NewLikeArray(py, model, NPY_ORDER::NPY_KEEPORDER, descriptor, 0),
+                None => PY_ARRAY_API.PyArray_NewFromDescr(
+                    py,
+                    get_type_object(py, NpyTypes::PyArray_Type),
+                    descriptor,
+                    rank,
+                    lens.cast_mut().cast(),
+                    ptr::null_mut(),
+                    ptr::null_mut(),
+                    0,
+                    ptr::null_mut(),
+                ),
+            };
             Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
         })?;
         Self::new(array, "")
@@ -268,7 +264,7 @@ pub struct Output<'py> {
 }
 
 impl<'py> Output<'py> {
-    /// The caller's array, after a check, or a new array with the given strides.
+    /// The caller's array, after a check, or a new array, in the memory order of the first operand of its shape.
     ///
     /// The operands must not be overwritten before they have been read. Where `in_place` is true, an operand may be the
     /// output itself.
@@ -279,14 +275,20 @@ impl<'py> Output<'py> {
         function: &str,
         (shape, elements): (&[usize], Elements),
         operands: &[Array<'py>],
-        (in_place, strides): (bool, impl FnOnce() -> Option<PerAxis<isize>>),
+        in_place: bool,
     ) -> PyResult<Self> {
         let Some(out) = out else {
-            let target = Array::empty(py, shape, elements, strides().as_deref())?;
+            // A single axis has only one order.
+            let model = operands.iter().find(|operand| shape.len() > 1 && *operand.shape == *shape);
+            let mut target = Array::empty(py, shape, elements, model)?;
+            // Another thread may have given the model another shape.
+            if *target.shape != *shape {
+                target = Array::empty(py, shape, elements, None)?;
+            }
             return Ok(Self { target, out: None });
         };
         let fits = elements.element == out.element() && *out.shape == *shape && out.flags & NPY_ARRAY_WRITEABLE != 0;
-        if !fits || !is_apart(&out) {
+        if !fits || !is_apart(&out)? {
             let wrong = python!("wrong_output");
             return Err(error_of(wrong.call(py, (function, &out.object, descriptor(py, elements.number)?, shape))));
         }
@@ -316,10 +318,18 @@ impl<'py> Output<'py> {
 }
 
 /// Whether no two elements share memory. In most arrays each axis steps over all that the axes inside it span.
-fn is_apart(out: &Array<'_>) -> bool {
+fn is_apart(out: &Array<'_>) -> PyResult<bool> {
     let axes = out.shape.iter().zip(&out.strides).map(|(&len, &stride)| (len, stride.unsigned_abs()));
     let size = out.element().size();
-    out.shape.contains(&0) || steps_over(axes.clone().rev(), size) || !collide(axes, size)
+    if out.shape.contains(&0) || steps_over(axes.clone().rev(), size) {
+        return Ok(true);
+    }
+    let mut axes: PerAxis<(usize, usize)> = axes.collect();
+    sort(&mut axes, |&(_, stride)| stride);
+    if steps_over(axes.into_iter(), size) {
+        return Ok(true);
+    }
+    python!("is_apart").call(out.object.py(), (&out.object, &out.shape[..], &out.strides[..]))?.extract()
 }
 
 /// Whether each axis steps over all that the axes before it span, and the first axis over an element.
@@ -329,58 +339,4 @@ fn steps_over(axes: impl Iterator<Item = (usize, usize)>, mut span: usize) -> bo
         span = span.saturating_add((len - 1).saturating_mul(stride));
         stride >= before
     })
-}
-
-/// Whether two elements share a byte. Then steps along axes lead from one to the other, on the longest stride forwards.
-#[cold]
-#[inline(never)]
-fn collide(axes: impl Iterator<Item = (usize, usize)> + Clone, size: usize) -> bool {
-    if steps_over(axes.clone(), size) {
-        return false;
-    }
-    let axes = axes.filter(|&(len, _)| len > 1).map(|(len, stride)| (len as isize - 1, stride as isize));
-    let mut axes: PerAxis<(isize, isize)> = axes.collect();
-    sort(&mut axes, |&(_, stride)| stride);
-    let (mut reach, mut tries) = (size as isize - 1, TRIES);
-    axes.iter().enumerate().any(|(at, &(steps, stride))| {
-        let meets = |step| come_near(&axes[..at], reach, step * stride, &mut tries);
-        // No memory is this long, and the sums of longer steps may not fit.
-        let clash = reach > isize::MAX / 4 || (1..=steps).take_while(|step| step * stride <= reach).any(meets);
-        reach = reach.saturating_add(steps.saturating_mul(stride));
-        clash
-    })
-}
-
-/// Sums to try before an array counts as one whose elements share memory: in general, an exact answer takes for ever.
-const TRIES: usize = 1 << 20;
-
-/// Whether steps along axes, in either direction, add up to a distance, or miss it by less than an element. `reach` is the
-/// largest sum of steps plus the largest such miss.
-fn come_near(axes: &[(isize, isize)], reach: isize, distance: isize, tries: &mut usize) -> bool {
-    let Some((&(steps, stride), inner)) = axes.split_last().filter(|_| *tries > 0) else { return true };
-    *tries -= 1;
-    let reach = reach - steps * stride;
-    let first = (distance - reach + stride - 1).div_euclid(stride).max(-steps);
-    let last = (distance + reach).div_euclid(stride).min(steps);
-    (first..=last).any(|step| come_near(inner, reach, distance - step * stride, tries))
-}
-
-/// Strides that give a new output the memory order of the first operand of its shape; None for C order.
-pub fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<isize>> {
-    // A single axis has only one order.
-    let model = arrays.iter().find(|array| *array.shape == *shape && shape.len() > 1)?;
-    let distance = |axis: &usize| Reverse(model.strides[*axis].unsigned_abs());
-    let mut axes: PerAxis<usize> = (0..shape.len()).filter(|&axis| shape[axis] > 1).collect();
-    if axes.is_sorted_by_key(distance) {
-        return None;
-    }
-    sort(&mut axes, distance);
-    let size = model.element().size() as isize;
-    let mut strides = PerAxis::from_elem(size, shape.len());
-    let mut step = size;
-    for axis in axes.into_iter().rev() {
-        strides[axis] = step;
-        step *= shape[axis] as isize;
-    }
-    Some(strides)
 }

@@ -1,11 +1,11 @@
 //! `maximum` and `minimum`.
 
 use crate::arguments::omission;
-use crate::array::{Array, Elements, Ndarray, Output, descriptor, elements_of, order_of_memory, take_plain, target};
+use crate::array::{Array, Elements, Ndarray, Output, elements_of, take_plain, target};
 use crate::interpreter::{Object, detach, error, error_of, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Omit, Operand, extremum};
-use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
+use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
@@ -129,36 +129,23 @@ fn run<'py>(
             None => numbers.push((at, object)),
         }
     }
-    let mut scalars = None;
-    if !numbers.is_empty() {
-        scalars = convert(&numbers, &objects);
-        if scalars.is_none() {
-            return Ok(None);
-        }
-    }
+    let scalars = if numbers.is_empty() { Some(None) } else { convert(&numbers, &objects).map(Some) };
+    let Some(scalars) = scalars else { return Ok(None) };
     let out = out.map(|out| target(out, function)).transpose()?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let mut arrays = Vec::with_capacity(objects.len());
     for object in objects {
         arrays.push(Array::new(object, function)?);
     }
-    if let Some((elements, bits)) = &mut scalars {
-        // The numbers become arrays without dimensions, at their positions among the operands: the position decides which of
-        // several NaNs is the result.
-        for ((at, _), bits) in numbers.iter().zip(bits) {
-            let array = arrays[0].scalar((&raw mut *bits).cast(), *elements);
-            arrays.insert(*at, array);
-        }
-    }
     let out = out.map(|out| Array::new(out, function)).transpose()?;
     let Some(&Array { elements, .. }) = arrays.first() else { return Ok(None) };
-    if arrays.iter().any(|array| array.element() != elements.element) {
+    let converted_to = scalars.as_ref().map(|&(element, _)| element);
+    if arrays.iter().map(Array::element).chain(converted_to).any(|element| element != elements.element) {
         return Ok(None);
     }
     let shape = broadcast(py, function, &arrays)?;
-    let order = (true, || order_of_memory(&arrays, &shape));
-    let output = Output::new(py, out, function, (&shape, elements), &arrays, order)?;
-    let kernels: Vec<Operand> = arrays
+    let output = Output::new(py, out, function, (&shape, elements), &arrays, true)?;
+    let mut kernels: Vec<Operand> = arrays
         .iter()
         .map(|array| {
             let own = array.shape.iter().zip(&array.strides).rev();
@@ -166,6 +153,10 @@ fn run<'py>(
             Operand { data: array.data, strides, swapped: array.elements.swapped }
         })
         .collect();
+    // The numbers go to their positions among the operands: the position decides which of several NaNs is the result.
+    for ((at, _), bits) in numbers.iter().zip(scalars.iter().flat_map(|(_, bits)| bits)) {
+        kernels.insert(*at, Operand { data: (&raw const *bits).cast(), strides: PerAxis::new(), swapped: false });
+    }
     let target = &output.target;
     let to = target.data;
     let extreme = Extreme { largest, omit: omit && elements.element.is_float() };
@@ -198,10 +189,10 @@ fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<P
 fn convert(
     numbers: &[(usize, Borrowed<'_, '_, PyAny>)],
     arrays: &[Ndarray<'_>],
-) -> Option<(Elements, SmallVec<[u64; 4]>)> {
-    let elements = Elements { swapped: false, ..elements_of(arrays.first()?)? };
+) -> Option<(ElementType, SmallVec<[u64; 4]>)> {
+    let elements = elements_of(arrays.first()?)?;
     let bits = numbers.iter().map(|(_, number)| bits(number, elements)).collect::<Option<_>>()?;
-    Some((elements, bits))
+    Some((elements.element, bits))
 }
 
 /// The bits of the element that a number becomes, exactly as the Python side converts it; None for a number that may be too
@@ -241,13 +232,12 @@ fn scalar(number: &Object<'_>, elements: Elements) -> Option<u64> {
     if elements.element == ElementType::BFloat16 {
         return None;
     }
-    let py = number.py();
-    let own = descriptor(py, elements.number).ok()?;
-    let mut bits = 0u64;
-    // SAFETY: the descriptor is alive; NumPy writes an element of the scalar's type, at most 8 bytes.
+    let (py, mut bits) = (number.py(), 0u64);
+    // SAFETY: the interpreter is attached; NumPy returns a new reference, and writes an element of the scalar's type, at most
+    // 8 bytes.
     unsafe {
-        let class = (*_PyDataType_GET_ITEM_DATA(own.as_ptr() as *const PyArray_Descr)).typeobj;
-        if number.get_type_ptr() != class {
+        let class = PY_ARRAY_API.PyArray_TypeObjectFromType(py, elements.number);
+        if !number.get_type().is(&Bound::from_owned_ptr_or_opt(py, class)?) {
             return None;
         }
         PY_ARRAY_API.PyArray_ScalarAsCtype(py, number.as_ptr(), (&raw mut bits).cast());
@@ -258,18 +248,15 @@ fn scalar(number: &Object<'_>, elements: Elements) -> Option<u64> {
 /// The bits of a number that float16 or bfloat16 holds exactly. None for NaN, for a number that NumPy or ml_dtypes would have to
 /// round, and for a number that is too small or too large for the step that finds the bits.
 fn exact(value: f64, element: ElementType) -> Option<u64> {
+    // How much less the exponent bias is than that of float32, the bits of the fraction that are left out, and the usual numbers.
+    let (bias, spare, usual) = match element {
+        ElementType::BFloat16 => (0, 16, 0.0..=f32::INFINITY),
+        _ => (112, 13, 2f32.powi(-14)..=65504.0),
+    };
     let single = value as f32;
-    if f64::from(single) != value {
+    if f64::from(single) != value || single != 0.0 && !usual.contains(&single.abs()) {
         return None;
     }
-    if element == ElementType::BFloat16 {
-        let bits = single.to_bits();
-        return (bits & 0xffff == 0).then_some(u64::from(bits >> 16));
-    }
-    if single != 0.0 && !(2f32.powi(-14)..=65504.0).contains(&single.abs()) {
-        return None;
-    }
-    // The exponent bias of float16 is 112 less than that of float32.
-    let bits = (single * 2f32.powi(-112)).to_bits();
-    (bits & 0x1fff == 0).then_some(u64::from(bits >> 16 & 0x8000 | bits >> 13 & 0x7fff))
+    let bits = (single * 2f32.powi(-bias)).to_bits();
+    (bits & ((1 << spare) - 1) == 0).then_some(u64::from(bits >> 16 & 0x8000 | bits >> spare & 0x7fff))
 }

@@ -58,19 +58,14 @@ impl Function {
             Some(function) => function.clone_ref(py),
             None => self.find(py)?,
         };
-        let kwargs = kwargs.map_or(ptr::null_mut(), |dict| dict.as_ptr());
-        // SAFETY: all three objects are alive and of the required types, and the interpreter is attached.
-        unsafe { Bound::from_owned_ptr_or_err(py, call(function.as_ptr(), args.as_ptr(), kwargs)) }
+        call(function.bind(py), &args, kwargs)
     }
 
     /// Finds the function, which may run Python code that imports its module.
     #[cold]
     fn find(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let Some(find) = FIND.get(py) else { return Err(PyImportError::new_err("extremum is not imported")) };
-        let name = PyTuple::new(py, [self.name])?;
-        // SAFETY: as above.
-        let object = unsafe { Bound::from_owned_ptr_or_err(py, call(find.as_ptr(), name.as_ptr(), ptr::null_mut()))? };
-        let object = object.unbind();
+        let object = call(find.bind(py), &PyTuple::new(py, [self.name])?, None)?.unbind();
         // Another thread may have found it meanwhile. Not `get_or_init`: it lets other threads run while it holds a lock, and
         // in a child forked at that moment the lock would stay taken.
         let _ = self.cell.set(py, object.clone_ref(py));
@@ -98,18 +93,21 @@ pub fn text(object: &Object<'_>) -> String {
 type Call = unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject, *mut PyObject) -> *mut PyObject;
 
 /// Calls an object. A thread that Python ends during the call never returns from it.
-///
-/// # Safety
-/// As for `PyObject_Call`.
-unsafe fn call(callable: *mut PyObject, args: *mut PyObject, kwargs: *mut PyObject) -> *mut PyObject {
+fn call<'py>(
+    callable: &Object<'py>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Object<'py>> {
+    let kwargs = kwargs.map_or(ptr::null_mut(), |dict| dict.as_ptr());
     // pyo3 declares that no C function unwinds. If the compiler saw which function this is, it would remove the guard.
     // SAFETY: the types differ only in whether they unwind.
     let call = hint::black_box(unsafe { mem::transmute::<*const (), Call>(PyObject_Call as *const ()) });
     let guard = Guard;
-    // SAFETY: the caller's promise.
-    let result = unsafe { call(callable, args, kwargs) };
+    // SAFETY: all three objects are alive and of the required types, and the interpreter is attached.
+    let result = unsafe { call(callable.as_ptr(), args.as_ptr(), kwargs) };
     mem::forget(guard);
-    result
+    // SAFETY: the result is a new reference, or null with an error set.
+    unsafe { Bound::from_owned_ptr_or_err(callable.py(), result) }
 }
 
 /// Parks the thread that drops it, for ever.

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::alloc::{Layout, alloc, dealloc};
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,18 +61,16 @@ struct Handler {
     free: extern "C" fn(*mut c_void, *mut c_void, usize),
 }
 
-/// NumPy's names for a capsule with a handler, and for its own handler.
-const CAPSULE: &CStr = c"mem_handler";
-const DEFAULT: &CStr = c"default_allocator";
-
-/// `PyDataMem_SetHandler`, and its place in NumPy's table of functions.
+/// `PyDataMem_SetHandler`, and its place in NumPy's table of functions and constants.
 type SetHandler = unsafe extern "C" fn(*mut PyObject) -> *mut PyObject;
 const SET_HANDLER: usize = 304;
+/// The place of `PyDataMem_DefaultHandler`.
+const DEFAULT_HANDLER: usize = 306;
 
-/// NumPy's function, and our handler in its capsule.
-static NUMPY: PyOnceLock<(SetHandler, Py<PyAny>)> = PyOnceLock::new();
+/// NumPy's function, our handler in its capsule, and NumPy's own in its capsule.
+static NUMPY: PyOnceLock<(SetHandler, Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
 
-fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>)> {
+fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>, Py<PyAny>)> {
     if let Some(numpy) = NUMPY.get(py) {
         return Ok(numpy);
     }
@@ -81,14 +79,15 @@ fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>)> {
     let handler = Handler { name: [0; 127], version: 1, context, malloc, calloc, realloc, free };
     let handler = Box::leak(Box::new(handler));
     handler.name[..8].copy_from_slice(&b"extremum".map(|byte| byte as c_char));
-    // SAFETY: the interpreter is attached; NumPy's table has this function since 1.22.
+    // SAFETY: the interpreter is attached; NumPy's table has this function and the address of this constant since 1.22.
     let numpy = unsafe {
         let table = PyCapsule_GetPointer(table.as_ptr(), ptr::null()).cast::<SetHandler>();
         if table.is_null() {
             return Err(PyErr::fetch(py));
         }
-        let handler = PyCapsule_New((&raw mut *handler).cast(), CAPSULE.as_ptr(), None);
-        (table.add(SET_HANDLER).read(), Bound::from_owned_ptr_or_err(py, handler)?.unbind())
+        let handler = PyCapsule_New((&raw mut *handler).cast(), c"mem_handler".as_ptr(), None);
+        let default = Bound::from_borrowed_ptr(py, **table.add(DEFAULT_HANDLER).cast::<*const *mut PyObject>());
+        (table.add(SET_HANDLER).read(), Bound::from_owned_ptr_or_err(py, handler)?.unbind(), default.unbind())
     };
     // As in `Function::find`: nothing runs under the lock.
     let _ = NUMPY.set(py, numpy);
@@ -103,16 +102,11 @@ pub fn new_array<T>(py: Python<'_>, bytes: usize, make: impl FnOnce() -> PyResul
 
 #[inline(never)]
 fn new_in_block<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    let (set_handler, ours) = numpy(py)?;
+    let (set_handler, ours, default) = numpy(py)?;
     // SAFETY: the interpreter is attached; NumPy takes a capsule with a handler, and returns the previous one.
     let set = |handler: *mut PyObject| unsafe { Bound::from_owned_ptr_or_err(py, set_handler(handler)) };
     let before = set(ours.as_ptr())?;
-    // SAFETY: the interpreter is attached; NumPy's capsules hold a handler, whose name ends with a zero.
-    let is_default = unsafe {
-        let handler = PyCapsule_GetPointer(before.as_ptr(), CAPSULE.as_ptr()).cast::<Handler>();
-        !handler.is_null() && CStr::from_ptr((&raw const (*handler).name).cast()) == DEFAULT
-    };
-    if !is_default {
+    if !before.is(default) {
         set(before.as_ptr())?;
         return make();
     }

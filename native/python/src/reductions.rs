@@ -1,13 +1,12 @@
 //! `argmax`, `argmin`, `max`, `min` and `minmax`, with the single reduction behind them: values and indices at either end of
 //! the order in one pass, which can skip elements. And `hardmax`.
 
-use crate::arguments::{Argument, Axes, index_type, numbers, omission};
-use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, order_of_memory, take_plain, target};
+use crate::arguments::{Argument, Axes, index_type, numbers, omission, or_default};
+use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, take_plain, target};
 use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, IndexType, Input, Omit, Target, argreduce, onehot, select};
 use numpy::npyffi::PY_ARRAY_API;
-use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple};
 use smallvec::SmallVec;
@@ -16,7 +15,7 @@ use std::{ptr, slice};
 /// Finds the extrema over some axes of a plain array, for one or both ends of the order.
 ///
 /// Returns the number of slices in which no element takes part, whose index is -1; and for each end its values and indices,
-/// None for those not wanted, and scalars in place of arrays without dimensions. The index type has to hold every index.
+/// None for those not wanted. The index type has to hold every index.
 #[pyfunction]
 #[pyo3(signature = (x, axis, *, function, largest, keepdims, select_last_index, omit, times, r#where, values, index))]
 #[allow(clippy::type_complexity)]
@@ -32,7 +31,7 @@ pub fn reduce<'py>(
     r#where: Option<&Object<'py>>,
     values: bool,
     index: Option<&Object<'py>>,
-) -> PyResult<(usize, Vec<[Option<Object<'py>>; 2]>)> {
+) -> PyResult<(usize, Vec<[Option<Ndarray<'py>>; 2]>)> {
     let index = index.map(|index| index_type(Some(index), None, function)).transpose()?;
     let reduction = Reduction { function, largest: &largest, keepdims, last: select_last_index };
     let omit = match (omit, times) {
@@ -45,9 +44,7 @@ pub fn reduce<'py>(
         let remedy = "pass numpy.ndarray, and broadcast the mask to its shape";
         return Err(error(x.py(), python!("ArgumentError"), reason, remedy));
     };
-    let object = |array: Option<Ndarray<'py>>| array.map(into_result).transpose();
-    let ends = ends.into_iter().map(|[values, indices]| Ok([object(values)?, object(indices)?]));
-    Ok((blanks, ends.collect::<PyResult<_>>()?))
+    Ok((blanks, ends.into_vec()))
 }
 
 struct Reduction<'a> {
@@ -92,7 +89,7 @@ impl Reduction<'_> {
         let input =
             || Input { data: x.data, element: x.element(), swapped: x.elements.swapped, largest, last, omit, mask };
         let (lens, steps) = (&x.shape[..], &x.strides[..]);
-        if !self.keepdims && out.is_none() && axes.are_all(lens.len()) {
+        if !self.keepdims && out.is_none() && axes == Axes::all(lens.len()) {
             let mut place = 0i64;
             let to = (&raw mut place).cast::<u8>();
             let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
@@ -107,7 +104,7 @@ impl Reduction<'_> {
         }
         let shape = self.shape(&x, axes);
         let form = (&shape[..], index);
-        let output = Output::new(py, out, function, form, slice::from_ref(&x), (false, || None))?;
+        let output = Output::new(py, out, function, form, slice::from_ref(&x), false)?;
         let mut strides = output.target.strides.iter().rev();
         let walk = lens.iter().zip(steps).enumerate().rev().map(|(axis, (&len, &step))| {
             let reduced = axes.contains(axis);
@@ -242,9 +239,11 @@ fn fill(target: &Target, len: usize, place: i64) {
 /// An array function over some axes. Its flags and its other keywords go to the native function `$answer`. If that gives None,
 /// they go by name to the Python side, which handles other libraries' arrays, times, and slices without an element.
 macro_rules! reduction {
-    ($(#[$summary:meta])* ; $(#[$doc:meta])* ; $(#[$example:meta])*
-     $function:ident $text:literal, [$($flag:ident)*] [$($keyword:ident)*] => $answer:ident($ends:expr)) => {
-        $(#[$summary])*
+    ($function:ident $text:literal, [$($flag:ident)*] [$($keyword:ident)*] => $answer:ident($ends:expr);
+     $(#[$summary:meta])+; $(#[$parameter:meta])+; $(#[$result:meta])+; $operators:literal; $(#[$example:meta])+) => {
+        $(#[$summary])+
+        ///
+        /// Equal elements: the first wins, or the last on request; `-0.0` equals `+0.0`. NaN is beyond every number.
         ///
         /// Parameters
         /// ----------
@@ -255,13 +254,38 @@ macro_rules! reduction {
         ///     The axes to reduce; all of them by default.
         /// keepdims : bool, default False
         ///     Keep reduced axes with length 1.
-        $(#[$doc])*
+        /// select_last_index : bool, default False
+        ///     Among equal elements take the last instead of the first.
+        /// nan_policy : str, default "propagate"
+        ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
+        /// where : array_like of bool, optional
+        ///     Elements that take part; broadcast to the shape of `x`. Indices still count all elements.
+        $(#[$parameter])+
+        ///
+        /// Returns
+        /// -------
+        $(#[$result])+
+        ///
+        /// Raises
+        /// ------
+        /// AxisError
+        ///     An axis is out of range or given twice.
+        /// ArgumentError
+        ///     A slice has no element to choose from and there is no default, an index would not fit its type, an element is
+        ///     NaN under ``raise``, an option has an unknown value, or `out` does not fit.
+        /// ElementTypeError
+        ///     `x` holds elements that have no order here, the indices would not be integers, the mask is not of bool, or the
+        ///     default cannot be in the result.
+        ///
+        /// Notes
+        /// -----
+        #[doc = concat!("The operation behind ", $operators, ".")]
         ///
         /// Examples
         /// --------
         /// >>> import numpy as np
         /// >>> import extremum as ex
-        $(#[$example])*
+        $(#[$example])+
         #[pyfunction]
         #[pyo3(
             signature = (x, /, axis=None, *, $($flag=Argument::ABSENT,)* $($keyword=None,)*),
@@ -290,57 +314,32 @@ macro_rules! reduction {
 }
 
 macro_rules! arg {
-    ($function:ident, $largest:literal, $superlative:literal, $comparative:literal, $operators:literal, $(#[doc = $example:literal])+) => {
+    ($function:ident, $largest:literal, $superlative:literal, $operators:literal, $(#[$example:meta])+) => {
         reduction! {
-            #[doc = concat!("Index of the ", $superlative, " element over any set of axes.")]
-            ///
-            /// Equal elements: the first wins, or the last on request.
-            #[doc = concat!("NaN is ", $comparative, " than every number; `-0.0` equals `+0.0`.")]
-            /// Over several axes the index counts row-major within the reduced block, in dimension order.
-            ;
-            /// select_last_index : bool, default False
-            ///     Among equal elements take the last instead of the first.
-            /// dtype : data type, default int64
-            ///     Type of the indices: any integer that holds the last index of a slice. If only `out` is given, its type.
-            /// out : numpy.ndarray, optional
-            ///     Receives the result; needs its shape and type, may have any strides.
-            /// nan_policy : str, default "propagate"
-            ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
-            /// where : array_like of bool, optional
-            ///     Elements that take part; broadcast to the shape of `x`. Indices still count all elements.
-            /// default : int, optional
-            ///     The index of a slice in which no element takes part. Without it such a slice is an error.
-            ///
-            /// Returns
-            /// -------
-            /// array or integer
-            ///     The indices, in the shape of `x` without the reduced axes, as an array of the caller's own library; `out`
-            ///     where it was given.
-            ///
-            /// Raises
-            /// ------
-            /// AxisError
-            ///     An axis is out of range or given twice.
-            /// ArgumentError
-            ///     A slice has no element to choose from and there is no default, an index would not fit `dtype`, an element is
-            ///     NaN under ``raise``, or `out` does not fit.
-            /// ElementTypeError
-            ///     `x` holds elements that have no order here, `dtype` is no index type, or the mask is not of bool.
-            ///
-            /// Notes
-            /// -----
-            #[doc = concat!("The operation behind ", $operators, ".")]
-            ;
-            $(#[doc = $example])+
             $function
             "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)",
-            [keepdims select_last_index] [dtype out nan_policy r#where default] => index(&[$largest])
+            [keepdims select_last_index] [dtype out nan_policy r#where default] => index(&[$largest]);
+            #[doc = concat!("Index of the ", $superlative, " element over any set of axes.")]
+            ;
+            /// dtype : data type, default int64
+            ///     Type of the indices: any integer that holds the last index of a slice. If only `out` is given, its type.
+            /// default : int, optional
+            ///     The index of a slice in which no element takes part. Without it such a slice is an error.
+            /// out : numpy.ndarray, optional
+            ///     Receives the result; needs its shape and type, may have any strides.
+            ;
+            /// array or integer
+            ///     The indices, in the shape of `x` without the reduced axes, as an array of the caller's own library; `out`
+            ///     where it was given. Over several axes they count row-major within the reduced block, in dimension order.
+            ;
+            $operators;
+            $(#[$example])+
         }
     };
 }
 
 arg! {
-    argmax, true, "largest", "larger", "ONNX ArgMax and DirectML's DML_ARGMAX",
+    argmax, true, "largest", "ONNX ArgMax and DirectML's DML_ARGMAX",
     /// >>> x = np.array([[1, 5, 5], [7, 0, 7]], dtype=np.int16)
     /// >>> ex.argmax(x, axis=1)
     /// array([1, 0])
@@ -351,7 +350,7 @@ arg! {
 }
 
 arg! {
-    argmin, false, "smallest", "smaller", "ONNX ArgMin and DirectML's DML_ARGMIN",
+    argmin, false, "smallest", "ONNX ArgMin and DirectML's DML_ARGMIN",
     /// >>> int(ex.argmin(np.array([3.0, np.nan, 1.0])))
     /// 1
     /// >>> ex.argmin(np.array([[3, 1], [2, 1]]), axis=0, dtype=np.uint32)
@@ -394,55 +393,34 @@ fn no_place(default: &Object<'_>, index: IndexType) -> Option<i64> {
 }
 
 macro_rules! one_end {
-    ($function:ident, $largest:literal, $superlative:literal, $arg:literal, $operators:literal, $(#[doc = $example:literal])+) => {
+    ($function:ident, $largest:literal, $superlative:literal, $operators:literal, $(#[$example:meta])+) => {
         reduction! {
+            $function
+            "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)",
+            [keepdims return_index select_last_index] [nan_policy r#where default index_dtype out] => values(&[$largest]);
             #[doc = concat!($superlative, " element over any set of axes, with its index on request, in one pass.")]
             ;
             /// return_index : bool, default False
-            #[doc = concat!("    Return the indices too, as :func:`extremum.", $arg, "` gives them.")]
-            /// select_last_index : bool, default False
-            ///     Among equal elements take the last instead of the first; zeros of both signs are equal.
-            /// nan_policy : str, default "propagate"
-            ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
-            /// where : array_like of bool, optional
-            ///     Elements that take part; broadcast to the shape of `x`.
-            /// default : scalar, optional
-            ///     The value of a slice in which no element takes part; its index is -1. Without it such a slice is an error.
+            ///     Return the indices too, as :func:`extremum.argmax` and :func:`extremum.argmin` give them.
             /// index_dtype : data type, default int64
             ///     Type of the indices: any integer that holds the last index of a slice.
+            /// default : scalar, optional
+            ///     The value of a slice in which no element takes part; its index is -1. Without it such a slice is an error.
             /// out : numpy.ndarray, optional
             ///     Receives the values; needs their shape and type.
-            ///
-            /// Returns
-            /// -------
+            ;
             /// array or scalar, or ValuesIndices
             ///     Elements of `x`, bit for bit; with ``return_index`` a named tuple ``(values, indices)``. Arrays of PyTorch,
             ///     JAX and other libraries come back as their own.
-            ///
-            /// Raises
-            /// ------
-            /// AxisError
-            ///     An axis is out of range or given twice.
-            /// ArgumentError
-            ///     A slice has no element to choose from and there is no default, an element is NaN under ``raise``, an option
-            ///     has an unknown value, or `out` does not fit.
-            /// ElementTypeError
-            ///     `x` holds elements without an order here, the mask is not of bool, or the default cannot be an element of `x`.
-            ///
-            /// Notes
-            /// -----
-            #[doc = concat!("The operation behind ", $operators, ".")]
             ;
-            $(#[doc = $example])+
-            $function
-            "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)",
-            [keepdims return_index select_last_index] [nan_policy r#where default index_dtype out] => values(&[$largest])
+            $operators;
+            $(#[$example])+
         }
     };
 }
 
 one_end! {
-    max, true, "Largest", "argmax", "ONNX ReduceMax and DirectML's DML_REDUCE_FUNCTION_MAX",
+    max, true, "Largest", "ONNX ReduceMax and DirectML's DML_REDUCE_FUNCTION_MAX",
     /// >>> x = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
     /// >>> ex.max(x, axis=1, nan_policy="omit")
     /// array([5., 7.])
@@ -451,36 +429,30 @@ one_end! {
 }
 
 one_end! {
-    min, false, "Smallest", "argmin", "ONNX ReduceMin and DirectML's DML_REDUCE_FUNCTION_MIN",
+    min, false, "Smallest", "ONNX ReduceMin and DirectML's DML_REDUCE_FUNCTION_MIN",
     /// >>> x = np.array([[4, 2], [3, 8]])
     /// >>> ex.min(x, axis=0, where=[[True, False], [True, False]], default=-1)
     /// array([ 3, -1])
 }
 
 reduction! {
+    minmax
+    "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None)",
+    [keepdims return_index select_last_index] [nan_policy r#where default index_dtype] => values(&[false, true]);
     /// Smallest and largest element over any set of axes, with their indices on request, in one pass.
     ;
-    /// return_index, select_last_index, nan_policy, where, index_dtype
+    /// return_index, index_dtype
     ///     As for :func:`extremum.max`.
     /// default : scalar or pair of scalars, optional
     ///     The smallest and the largest of a slice in which no element takes part; a single value is used for both.
-    ///
-    /// Returns
-    /// -------
+    ;
     /// MinMax or MinMaxIndices
     ///     A named tuple ``(min, max)``, or ``(min, max, argmin, argmax)`` with ``return_index``.
-    ///
-    /// Raises
-    /// ------
-    /// AxisError, ArgumentError, ElementTypeError
-    ///     As :func:`extremum.max`.
     ;
+    "ONNX ReduceMin and ReduceMax together";
     /// >>> low, high = ex.minmax(np.array([[1, 5], [7, 0]]), axis=1)
     /// >>> low, high
     /// (array([1, 0]), array([5, 7]))
-    minmax
-    "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None)",
-    [keepdims return_index select_last_index] [nan_policy r#where default index_dtype] => values(&[false, true])
 }
 
 /// Answers `max` and `min`, and `minmax`, which takes no `out`.
@@ -527,7 +499,7 @@ fn result<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<
 /// Parameters
 /// ----------
 /// x : array_like
-///     Any shape and layout; bool, any integer, float16, bfloat16, float32 or float64. Never modified.
+///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never modified.
 /// axis : int or tuple of int, default -1
 ///     The axes that together hold exactly one 1; None stands for all axes.
 /// out : numpy.ndarray, optional
@@ -576,16 +548,11 @@ pub fn hardmax<'py>(
     nan_policy: Option<&Object<'py>>,
     r#where: Option<&Object<'py>>,
 ) -> PyResult<Object<'py>> {
-    let py = x.py();
+    let (py, (axis, default)) = (x.py(), axis.or_last_axis());
     let Some(x) = take_plain(x).filter(|_| nan_policy.is_none() && r#where.is_none()) else {
         // The Python side handles other libraries' arrays, times, NaN policies and masks.
-        let axis = axis.0.map_or_else(|| (-1).into_bound_py_any(py), Ok)?;
+        let axis = or_default(py, axis.as_ref(), default);
         return python!("hardmax").call(py, (x, axis, out, nan_policy, r#where));
-    };
-    // None stands for all axes, as everywhere; without an argument it is the last axis.
-    let (axis, default) = match axis.0 {
-        Some(axis) if axis.is_none() => (None, None),
-        axis => (axis, Some(-1)),
     };
     let numbers = numbers(axis.as_ref(), &x, "hardmax")?;
     let out = out.map(|out| target(out, "hardmax")).transpose()?;
@@ -593,9 +560,8 @@ pub fn hardmax<'py>(
     let x = Array::new(x, "hardmax")?;
     let out = out.map(|out| Array::new(out, "hardmax")).transpose()?;
     let axes = Axes::of(numbers.or(axis).as_ref(), default, &x, "hardmax")?;
-    let (operands, shape) = (slice::from_ref(&x), &x.shape[..]);
-    let order = (false, || order_of_memory(operands, shape));
-    let output = Output::new(py, out, "hardmax", (shape, x.elements), operands, order)?;
+    let shape = &x.shape[..];
+    let output = Output::new(py, out, "hardmax", (shape, x.elements), slice::from_ref(&x), false)?;
     let (data, element, swapped) = (x.data, x.element(), x.elements.swapped);
     let (to, strides) = (output.target.data, &output.target.strides);
     let walk = shape.iter().zip(&x.strides).zip(strides).enumerate().rev();
