@@ -1,12 +1,25 @@
 //! `top_k`, and the operation behind it.
 
-use crate::arguments::{Argument, Axes, INT64, is_number, omission, or_default, word};
+use crate::arguments::{Argument, Axes, INT64, is_number, omission, word};
 use crate::array::{Array, Ndarray, take_plain};
 use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
-use extremum_kernels::{Omit, TopK, top_k as kernel};
+use extremum_kernels::{Omit, TopK, top_k as find};
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
+
+/// What is wanted along an axis.
+struct Query {
+    k: usize,
+    largest: bool,
+    sorted: bool,
+    nan_first: bool,
+    times: bool,
+}
+
+/// The values and the indices.
+type Results<'py> = [Ndarray<'py>; 2];
 
 /// Finds the k best elements of a plain array along an axis; without an axis, of all its elements.
 ///
@@ -22,51 +35,52 @@ pub fn top_k_plain<'py>(
     sorted: bool,
     nan_first: bool,
     times: bool,
-) -> PyResult<[Ndarray<'py>; 2]> {
-    let results = take_plain(x).map(|x| find(x, k, axis, None, function, largest, sorted, nan_first, times));
-    results.transpose()?.flatten().ok_or_else(|| {
+) -> PyResult<(Ndarray<'py>, Ndarray<'py>)> {
+    let query = Query { k, largest, sorted, nan_first, times };
+    let results = take_plain(x).map(|x| query.find(x, axis, None, function)).transpose()?;
+    let Some([values, indices]) = results.flatten() else {
         let reason = format!("{function}: not a plain array, or one with fewer than {k} elements along the axis");
-        error(x.py(), python!("ArgumentError"), reason, "pass numpy.ndarray, and k within it")
-    })
+        return Err(error(x.py(), python!("ArgumentError"), reason, "pass numpy.ndarray, and k within it"));
+    };
+    Ok((values, indices))
 }
 
-/// Finds the values and the indices; None if there are fewer than k elements.
-#[inline(always)]
-fn find<'py>(
-    x: Ndarray<'py>,
-    k: usize,
-    axis: Option<&Object<'py>>,
-    default: Option<i64>,
-    function: &str,
-    largest: bool,
-    sorted: bool,
-    nan_first: bool,
-    times: bool,
-) -> PyResult<Option<[Ndarray<'py>; 2]>> {
-    let py = x.py();
-    // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
-    let x = Array::new(x, function)?;
-    let axes = Axes::of(axis, default, &x, function)?;
-    let (mut len, mut shape, mut place) = (1usize, PerAxis::<usize>::new(), 0);
-    for (axis, &each) in x.shape.iter().enumerate() {
-        if axes.contains(axis) {
-            (len, place) = (len.saturating_mul(each), shape.len());
-        } else {
-            shape.push(each);
+impl Query {
+    /// Finds the k best elements along an axis, or the default axis, or of the whole array; None if there are fewer than k.
+    #[inline(always)]
+    fn find<'py>(
+        &self,
+        x: Ndarray<'py>,
+        axis: Option<&Object<'py>>,
+        default: Option<i64>,
+        function: &str,
+    ) -> PyResult<Option<Results<'py>>> {
+        let py = x.py();
+        // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
+        let x = Array::new(x, function)?;
+        let axes = Axes::of(axis, default, &x, function)?;
+        let &Self { k, largest, sorted, nan_first, times } = self;
+        let (mut len, mut shape, mut place) = (1usize, PerAxis::<usize>::new(), 0);
+        for (axis, &each) in x.shape.iter().enumerate() {
+            if axes.contains(axis) {
+                (len, place) = (len.saturating_mul(each), shape.len());
+            } else {
+                shape.push(each);
+            }
         }
+        if k > len {
+            return Ok(None);
+        }
+        shape.insert(place, k);
+        let values = Array::empty(py, &shape, x.elements, None)?;
+        let indices = Array::empty(py, &shape, INT64, None)?;
+        let (data, element, swapped) = (x.data, x.element(), x.elements.swapped);
+        let input = TopK { data, element, swapped, largest, nan_first, times, k, sorted };
+        let walk = (0..x.shape.len()).rev().map(|axis| (x.shape[axis], x.strides[axis], axes.contains(axis)));
+        // SAFETY: `x` describes readable memory; the results are new, in C order.
+        detach(py, x.bytes(), || unsafe { find(input, walk, values.data, indices.data.cast()) });
+        Ok(Some([values.object, indices.object]))
     }
-    if k > len {
-        return Ok(None);
-    }
-    shape.insert(place, k);
-    let values = Array::empty(py, &shape, x.elements, None)?;
-    let indices = Array::empty(py, &shape, INT64, None)?;
-    let (data, element, swapped) = (x.data, x.element(), x.elements.swapped);
-    let input = TopK { data, element, swapped, largest, nan_first, times, k, sorted };
-    let walk = (0..x.shape.len()).rev().map(|axis| (x.shape[axis], x.strides[axis], axes.contains(axis)));
-    // SAFETY: `x` describes readable memory; the results are new, in C order.
-    detach(py, x.bytes(), || unsafe { kernel(input, walk, values.data, indices.data.cast()) });
-    Ok(Some([values.object, indices.object]))
 }
 
 /// The k largest or smallest elements along an axis with their indices, from the best to the worst.
@@ -135,7 +149,7 @@ pub fn top_k<'py>(
     nan_policy: Option<&Object<'py>>,
 ) -> PyResult<Object<'py>> {
     let py = x.py();
-    let (axis, default) = axis.or_last_axis();
+    let (default, axis) = (axis.0.is_none().then_some(-1), axis.0.filter(|axis| !axis.is_none()));
     let usual = || {
         let k = is_number(k).then(|| k.extract().ok()).flatten()?;
         let largest = match mode.map_or(Some("largest"), word)? {
@@ -144,15 +158,17 @@ pub fn top_k<'py>(
             _ => return None,
         };
         let sorted = sorted.map_or(Some(true), |sorted| Some(sorted.cast::<PyBool>().ok()?.is_true()))?;
-        Some((k, largest, sorted, omission(nan_policy)? == Omit::Nothing))
+        let nan_first = omission(nan_policy)? == Omit::Nothing;
+        Some(Query { k, largest, sorted, nan_first, times: false })
     };
     if let Some(array) = take_plain(x)
         && axis.as_ref().is_none_or(is_number)
-        && let Some((k, largest, sorted, nan_first)) = usual()
-        && let Some(results) = find(array, k, axis.as_ref(), default, "top_k", largest, sorted, nan_first, false)?
+        && let Some(query) = usual()
+        && let Some(results) = query.find(array, axis.as_ref(), default, "top_k")?
     {
         return python!("ValuesIndices").call_with(py, PyTuple::new(py, results)?, None);
     }
     // The Python side handles other libraries' arrays and times, and words errors.
-    python!("top_k").call(py, (x, k, or_default(py, axis.as_ref(), default), mode, sorted, nan_policy))
+    let axis = default.map(|default| default.into_bound_py_any(py)).transpose()?.or(axis);
+    python!("top_k").call(py, (x, k, axis, mode, sorted, nan_policy))
 }
