@@ -39,13 +39,14 @@ impl Memory {
         self.bytes.as_mut_ptr().wrapping_add(self.first)
     }
 
-    /// Where the elements of each slice begin, in row-major order: a slice lies along the axes that are `inside`.
+    /// Where the elements of each slice begin, in row-major order: a slice lies along the axes that are `inside`. An array without
+    /// elements has slices that begin outside its memory.
     pub fn slices(&self, lens: &[usize], inside: &[bool]) -> Vec<Vec<usize>> {
         let along = |start: usize, wanted: bool| {
             (0..lens.len()).filter(|&axis| inside[axis] == wanted).fold(vec![start], |all, axis| {
                 let step = |at: usize| self.strides[axis] * at as isize;
-                let line = |from: usize| (0..lens[axis]).map(move |at| from.checked_add_signed(step(at)));
-                all.into_iter().flat_map(line).map(|at| at.expect("an offset from the first element on")).collect()
+                let line = |from: usize| (0..lens[axis]).map(move |at| from.wrapping_add_signed(step(at)));
+                all.into_iter().flat_map(line).collect()
             })
         };
         along(self.first, false).into_iter().map(|start| along(start, true)).collect()
