@@ -70,10 +70,10 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let (form, height) = (self.plan.form, span.len());
         let down = matches!(form, Form::Columns | Form::Interleaved(_));
         let lines = lines(if down { &reduced } else { &kept });
-        let read = |lines| {
+        let read = |lines, ahead| {
             match form {
                 Form::Rows => read_rows(ends, lines, len, height, self.last()),
-                Form::RowBatches => return self.row_batches(ends, lines, len, height),
+                Form::RowBatches => return self.row_batches(ends, lines, ahead, len, height),
                 Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
                     self.columns_under_copy(ends, lines, height, len, kept.mask)
                 }
@@ -84,7 +84,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         };
         let (number, along) = if down { (height, (len, &kept)) } else { (len, (height, &reduced)) };
         match self.plan.packed {
-            false => read(lines),
+            false => read(lines, ptr::null()),
             true => self.pack(input.omits().then_some(input), lines, number, along, read),
         }
     }
@@ -98,7 +98,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         lines: Lines,
         number: usize,
         (len, along): (usize, &ReductionOffsets),
-        read: impl FnOnce(Lines) -> bool,
+        read: impl FnOnce(Lines, *const u8) -> bool,
     ) -> bool {
         let Input { element, swapped, .. } = self.inputs[0];
         let size = element.size();
@@ -119,7 +119,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let from = if ready { data } else { ptr::null() };
             omit(input, (from, to, size), (number, len), mask, (mask_stride, along.mask))
         });
-        read(Lines::plain(to, step as isize)) && fills
+        // The next block probably follows this one.
+        let ahead = if ready { data.wrapping_add(number * len * size) } else { ptr::null() };
+        read(Lines::plain(to, step as isize), ahead) && fills
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
@@ -174,16 +176,25 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     /// Reads short rows of `len` elements for both ends of the order at once or for one after the other.
-    unsafe fn row_batches(&self, ends: Request, lines: Lines, rows: usize, len: usize) -> bool {
+    unsafe fn row_batches(&self, ends: Request, lines: Lines, ahead: *const u8, rows: usize, len: usize) -> bool {
         let (input, to) = (ends.0[0], ends.2[0]);
         let both = !input.is_of_numbers() && to.keys.is_null() && to.index.is_null() && read_both(input.element, len);
         let mut fills = false;
-        by_ends(ends, both, |(inputs, _, to)| fills |= self.row_batches_of(inputs, to, lines, rows, len));
+        by_ends(ends, both, |(inputs, _, to)| fills |= self.row_batches_of(inputs, to, lines, ahead, rows, len));
         fills
     }
 
-    /// Reads short rows. Returns whether an element may equal what replaces skipped elements.
-    unsafe fn row_batches_of(&self, inputs: &[Input], all: &[Outputs], lines: Lines, rows: usize, len: usize) -> bool {
+    /// Reads short rows; `ahead` is what is read after them, or null. Returns whether an element may equal what replaces skipped
+    /// elements.
+    unsafe fn row_batches_of(
+        &self,
+        inputs: &[Input],
+        all: &[Outputs],
+        lines: Lines,
+        ahead: *const u8,
+        rows: usize,
+        len: usize,
+    ) -> bool {
         let mut fills = lines.mask.is_null();
         let Input { element, largest, .. } = inputs[0];
         let (size, numbers, marks) = (element.size(), inputs[0].is_of_numbers(), self.marks());
@@ -206,6 +217,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 fills: &raw mut fills,
                 to,
                 other,
+                ahead,
             }
             .run();
             if !to.keys.is_null() {
@@ -223,7 +235,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 if len < SHORT && lines.mask.is_null() {
                     let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
                     let columns = Lines::plain(lines.data, size as isize);
-                    self.pack(None, columns, len, (rest, &kept), |lines| {
+                    self.pack(None, columns, len, (rest, &kept), |lines, _| {
                         read_columns(ends, lines, len, rest, self.last());
                         true
                     });

@@ -64,6 +64,8 @@ pub struct ShortRows {
     pub fills: *mut bool,
     /// Receives the extremum at the other end of the order, where [`read_both`] allows it and no place is wanted; or null.
     pub other: *mut u8,
+    /// Memory that is read next, as long as the rows, for [`turned`] to prefetch; or null.
+    pub ahead: *const u8,
 }
 
 /// A register that holds lanes of every kind.
@@ -289,6 +291,7 @@ struct Job {
     fills: *mut bool,
     to: Outputs,
     other: *mut u8,
+    ahead: *const u8,
 }
 
 impl Job {
@@ -473,11 +476,11 @@ impl ShortRows {
     }
 
     unsafe fn by_length<I: Set<Register: Lanes<K>>, K: Kind>(&self, flip: i64, infinity: i64) -> usize {
-        let Self { lines, rows, len, last, numbers, marks, fills, to, other, .. } = *self;
+        let Self { lines, rows, len, last, numbers, marks, fills, to, other, ahead, .. } = *self;
         // A place of -1 has no element.
         debug_assert!(!(numbers || marks) || to.values.is_null());
         let loser = self.element.loser(self.largest) as i64;
-        let job = Job { lines, rows, len, last, flip, infinity, loser, numbers, marks, fills, to, other };
+        let job = Job { lines, rows, len, last, flip, infinity, loser, numbers, marks, fills, to, other, ahead };
         let bytes = len * K::SIZE;
         let turns = bytes <= turn_limit::<I>(K::SIZE) && lines.mask.is_null();
         if turns

@@ -13,8 +13,13 @@
 //! Where the last of equal elements wins, the same shuffle mirrors the rows.
 //!
 //! Where loads would read beyond the rows, the batch is copied first: at most one batch, the last.
+//!
+//! Rows that are a copy in the first-level cache are compared while memory would be idle: each batch prefetches as many bytes of
+//! what is copied next. 4 MB of rows of 10 binary32 under a mask take 0.75 to 0.9 times as long with AVX-512, 0.93 with AVX2 (Xeon,
+//! family 6, model 207).
 
 use crate::isa::Task;
+use crate::kernels::lanes::{LINE, prefetch};
 use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, NUMBERS, Set, WIDEST, store_places, values};
 use crate::vector::{Kind, Lanes, Mask, Nans, splat, zip};
 use std::marker::PhantomData;
@@ -113,6 +118,11 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
         let mut start = 0;
         while start < job.rows {
             let first = start.min(job.rows - V::LANES);
+            if !job.ahead.is_null() {
+                for line in (0..V::LANES * width).step_by(LINE) {
+                    prefetch::<LINE>(job.ahead.wrapping_add(first * width + line));
+                }
+            }
             let done = if (job.rows - V::LANES - first) * width >= beyond {
                 self.batch::<SPREAD>(job.row(first), first, constants, &table, numbers)
             } else {
