@@ -94,4 +94,4 @@ def in_a_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Cut a large file into many pieces where it would otherwise be one."""
-    monkeypatch.setattr("extremum.large.ENOUGH", 3000)
+    monkeypatch.setattr("extremum.large.lengths.ENOUGH", 3000)

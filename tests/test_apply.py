@@ -14,9 +14,11 @@ import extremum as ex
 import extremum.xarray as exx
 from agreement import assert_identical
 from commands import refused, run
-from extremum.errors import ArgumentError, MemoryLimitError
-from extremum.large import lengths, open_source, parse_size, places, planned, steps
-from extremum.partials import Pieces
+from extremum.cli.apply import parse_size
+from extremum.errors import ArgumentError
+from extremum.large import ParameterError, open_source, planned, steps
+from extremum.large.lengths import lengths
+from extremum.partials import Pieces, places
 from large_files import TWO_OUTPUTS, apply, left, sample, save
 from refusal import refusal
 
@@ -196,7 +198,7 @@ def test_pieces_cover_everything_once_and_cost_no_more_than_is_allowed():
         try:
             options = {"reduced": order[: rng.integers(0, rank + 1)], "run": int(rng.integers(1, 100))}
             sizes = lengths(shape, granule, order, lambda s: int(np.prod(s)), limit, **options)
-        except MemoryLimitError:
+        except ParameterError:
             assert np.prod(np.minimum(granule, shape)) > limit
             continue
         assert np.prod(sizes) <= limit
@@ -210,8 +212,8 @@ def test_pieces_cover_everything_once_and_cost_no_more_than_is_allowed():
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monkeypatch):
-    monkeypatch.setattr("extremum.large.ENOUGH", 17000)
-    monkeypatch.setattr("extremum.large.RUN", 1)
+    monkeypatch.setattr("extremum.large.lengths.ENOUGH", 17000)
+    monkeypatch.setattr("extremum.large.jobs.RUN", 1)
     x = sample()
     name, *words = save(x, form)
     job = planned("argmax", [open_source(name, *words[1:])], axis, 1_000_000)
@@ -227,7 +229,7 @@ def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monke
 
 
 def test_pieces_are_no_shorter_than_the_candidates_that_are_merged(monkeypatch):
-    monkeypatch.setattr("extremum.large.ENOUGH", 20_000)
+    monkeypatch.setattr("extremum.large.lengths.ENOUGH", 20_000)
     np.save("x.npy", sample((60, 40)))
     job = planned("top_k", [open_source("x.npy")], 0, 10**6, k=25)
     sizes = {place[0].stop - place[0].start for piece in job.pieces for (place,) in piece.reads}

@@ -183,12 +183,12 @@ def test_a_disk_that_is_full_leaves_nothing(out):
 SLOW = """
 import signal, sys, time
 from extremum.cli import main
-from extremum import large
-from extremum.large import _NpySource as NpySource
+from extremum.large import lengths
+from extremum.large.formats.npy import NpySource
 
 # What runs in the background of a shell ignores it, and so does what it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-large.ENOUGH = 3000
+lengths.ENOUGH = 3000
 read = NpySource.read
 
 def slowly(self, place):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,18 @@ from rich.progress import DownloadColumn, TransferSpeedColumn
 from extremum.cli.new_files import new_files, require_free
 from extremum.cli.options import PATH, Command, complete, json_option, named_options, refuse_unused, repeatable
 from extremum.cli.terminal import progress, write
-from extremum.errors import ArgumentError, InputError
-from extremum.large import ELEMENTWISE, FORMATS, Source, open_source, parse_size, planned, steps, steps_on, writing
+from extremum.errors import ArgumentError, InputError, MemoryLimitError
+from extremum.large import (
+    ELEMENTWISE,
+    SUFFIXES,
+    ParameterError,
+    Source,
+    open_source,
+    planned,
+    steps,
+    steps_on,
+    writing,
+)
 from extremum.printable import json_text, printable
 
 # The options that an operation uses, without those for files and execution.
@@ -31,6 +43,39 @@ _OF_A_MODEL = ("axes", "dims", "output_name")
 _RESULTS = {"max": ("max",), "min": ("min",), "minmax": ("min", "max"), "top_k": ("values", "indices")}
 _OF_ALL = ("out", "variable", "memory", "scheduler", "as_json")
 _INTEGERS = click.Choice([f"{sign}int{bits}" for sign in ("", "u") for bits in (64, 32, 16, 8)])
+
+
+# What helps against an error that another value of a parameter mends.
+_REMEDIES = {
+    "variable": "name one with --variable: {choices}",
+    "memory": "raise --memory, or write the file in smaller chunks",
+    "k": "give one --k",
+    "axis": "give one --axis or --dim",
+    "output_name": "name one with --output-name: {choices}",
+}
+
+_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a text like ``512MB`` or ``2GiB`` means."""
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(I)?B?", text.strip().upper())
+    if match is None:
+        raise ArgumentError(f"{text!r} is not a memory size", remedy="write for example 512MB or 2GiB")
+    base = 1024 if match[3] else 1000
+    size = int(float(match[1]) * base ** _UNITS[match[2]])
+    if size < 1_000_000:
+        raise MemoryLimitError(f"{text} is too little memory", remedy="give 1MB or more")
+    return size
+
+
+@contextmanager
+def _options_named() -> Iterator[None]:
+    """Word the remedies of errors that an option of this command mends."""
+    try:
+        yield
+    except ParameterError as error:
+        raise error.with_remedy(_REMEDIES[error.parameter].format(choices=", ".join(error.choices))) from None
 
 
 def _number(text: str) -> int | float:
@@ -91,15 +136,18 @@ def apply(
     if scheduler is not None and "memory" in named_options():
         raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")
     limit = parse_size(memory) if scheduler is None else sys.maxsize
-    if out.suffix not in FORMATS:
+    if out.suffix not in SUFFIXES:
         raise ArgumentError(f"'{out}' has no known format", remedy="use .npy, .zarr or .nc")
     paths = [out.with_suffix(f".{name}{out.suffix}") for name in results] if results[1:] else [out]
     for path in paths:
         require_free(path)
-    sources = [open_source(name, variable) for name in inputs]
+    with _options_named():
+        sources = [open_source(name, variable) for name in inputs]
     if variable is not None and all(each.variable is None for each in sources):
         raise ArgumentError(f"{sources[0].path!r} has no variables", remedy="drop --variable")
-    job = planned(operation, sources, _axis(sources[0], axes, dims), limit, **options)
+    axis = _axis(sources[0], axes, dims)
+    with _options_named():
+        job = planned(operation, sources, axis, limit, **options)
     total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
     work = steps(job) if scheduler is None else steps_on(scheduler, job)
     with ExitStack() as stack, progress(DownloadColumn(), TransferSpeedColumn()) as bar:

@@ -1,0 +1,62 @@
+"""The job for an operation or a model, from the options of a call."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extremum.errors import ArgumentError
+from extremum.large.formats import Source
+from extremum.large.jobs import ELEMENTWISE, Elementwise, Hardmax, Job, Reduced
+from extremum.large.parameters import ParameterError
+from extremum.partials import Pieces, TopK
+from extremum.reductions import ENDS, Reduction, Selection
+
+
+def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = sys.maxsize, **options: Any) -> Job:
+    """Return the job for a function or for a model file; refuse contradictory options."""
+    if operation in ELEMENTWISE:
+        return Elementwise(operation, sources, options.get("nan_policy", "propagate"), memory)
+    if len(sources) > 1:
+        raise ArgumentError(f"{operation} takes one input", given=", ".join(each.path for each in sources))
+    if operation == "top_k":
+        return _top_k(sources[0], axis, memory, options)
+    if operation in ENDS:
+        return _reduction(operation, sources[0], axis, memory, options)
+    if Path(operation).suffix or Path(operation).exists():
+        from extremum.large.models import ModelRun
+
+        return ModelRun(operation, sources[0], 0 if axis is None else axis, options["output_name"], memory)
+    raise ArgumentError(
+        f"there is no operation {operation!r}",
+        remedy="use argmax, argmin, max, min, minmax, hardmax, maximum, minimum, top_k or the file of a model",
+    )
+
+
+def _top_k(source: Source, axis: Any, memory: int, options: dict[str, Any]) -> Job:
+    if options.get("k") is None:
+        raise ParameterError("top_k selects a number of elements", parameter="k")
+    mode = options.get("mode", "largest")
+    policy = options.get("nan_policy", "propagate")
+    selection = Selection.of(source, options["k"], axis, mode, True, policy)
+    return Reduced(source, TopK.of(selection, source.shape, source.dtype), memory)
+
+
+def _reduction(function: str, source: Source, axis: Any, memory: int, options: dict[str, Any]) -> Job:
+    is_hardmax = function == "hardmax"
+    values = function in ("max", "min", "minmax")
+    policy = options.get("nan_policy", "propagate")
+    keepdims = options.get("keepdims", False) or is_hardmax
+    # hardmax needs the index of no element where a slice is empty: the slice has no one.
+    default = -1 if is_hardmax else options.get("default")
+    index = None
+    if not values or options.get("index"):
+        index = np.dtype(options.get("dtype", np.int64))
+    call = Reduction(function, ENDS[function], axis, keepdims, options.get("last", False), policy)
+    pieces = Pieces.plan(call, source.shape, source.dtype, values=values, index=index, default=default)
+    job = Hardmax if is_hardmax else Reduced
+    return job(source, pieces, memory)
