@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from extremum.conformance import VERSIONS, Outcome, card, cases
+from extremum.conformance import Outcome, card, cases
 from extremum.conformance.card import COLUMNS, REFUSALS, recorded, summarised
+from extremum.conformance.case import VERSIONS
 
 DOCS = Path(__file__).parents[1] / "docs"
 RUN = json.loads((DOCS / "conformance.json").read_text(encoding="utf-8"))

@@ -4,7 +4,8 @@ import pytest
 
 from agreement import same_bits
 from extremum import backend, runtimes
-from extremum.conformance import Selection, cases, model_of
+from extremum.conformance import Selection, cases
+from extremum.conformance.model import model_of
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError
 from extremum.runtimes.runtime import Outcome, compare

@@ -60,7 +60,7 @@ COMMANDS = {
     "fix": ("extremum.cli.fix:rewrite", "fix head.onnx -o fixed.onnx"),
     "lower": ("extremum.directml:lower", "lower head.onnx"),
     "run of the suite": ("extremum.cli.conformance:run", "conformance run extremum onnx.reference"),
-    "export": ("extremum.conformance:_write", "conformance export suite"),
+    "export": ("extremum.conformance.files:_write", "conformance export suite"),
     "card": ("extremum.cli.conformance:recorded", "conformance card --json run.json"),
 }
 

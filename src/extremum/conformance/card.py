@@ -20,7 +20,9 @@ from typing import Any
 from urllib.parse import quote
 
 from extremum import __version__
-from extremum.conformance import VERSIONS, Answers, Case, Result, cases
+from extremum.conformance.answers import Answers, Result
+from extremum.conformance.case import VERSIONS, Case
+from extremum.conformance.selection import cases
 from extremum.conformance.topics import Placement
 from extremum.errors import InputError
 from extremum.printable import markdown_table
