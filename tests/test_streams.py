@@ -1,17 +1,22 @@
 """Standard output and error in any state: another encoding, full, closed, or with a reader that leaves early."""
 
+import contextlib
 import io
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 
 from commands import printed
 from extremum.cli import main
+from extremum.cli.program import COMMANDS
 from models import model
 from refusal import error_of
 
@@ -98,6 +103,80 @@ def test_a_reader_that_has_seen_enough():
     assert result.stderr == b""
     result = shell("extremum ops --json | head -c 1; exit ${PIPESTATUS[0]}")
     assert (result.stdout, result.stderr) == (b"[", b"")
+
+
+CASE = "--operator Hardmax --opset 13 --type float16 --topic nan"
+# What each command does: answers, finds something, refuses.
+LINES = [
+    "--help",
+    "--version",
+    "--frobnicate",
+    "run right.onnx --random",
+    "run wrong.onnx --random",
+    "apply argmax scores.npy -o best.npy",
+    "apply argmax none.npy -o best.npy",
+    "lower right.onnx",
+    "lower wrong.onnx",
+    "check right.onnx wrong.onnx",
+    "check wrong.onnx none.onnx",
+    "explain",
+    "explain EX001",
+    "explain --markdown",
+    "explain nothing",
+    "fix wrong.onnx --diff",
+    "fix none.onnx --diff",
+    "conformance",
+    f"conformance export suite {CASE}",
+    f"conformance run onnx.reference {CASE}",
+    "conformance run nobody",
+    "ops",
+    "ops --markdown",
+]
+# These have no --json, or start a process each time and write through the same functions.
+PLAIN = ("--", "explain --markdown", "conformance run onnx.reference", "ops --markdown")
+JSON = [f"{line} --json" for line in LINES if not line.startswith(PLAIN) and line != "conformance"]
+
+
+def answer(line, unread=None):
+    """The status, stdout and stderr of a command; the stream of the name `unread` is a pipe whose reader has gone."""
+    shutil.rmtree("suite", ignore_errors=True)
+    Path("best.npy").unlink(missing_ok=True)
+    np.save("scores.npy", np.eye(3))
+    streams = {"stdout": io.StringIO(), "stderr": io.StringIO()}
+    if unread is not None:
+        reader, writer = os.pipe()
+        os.close(reader)
+        streams[unread] = os.fdopen(writer, "w", encoding="utf-8")
+    with contextlib.redirect_stdout(streams["stdout"]), contextlib.redirect_stderr(streams["stderr"]):
+        status = error_of(SystemExit, main, line.split()).code
+    texts = [None if name == unread else stream.getvalue() for name, stream in streams.items()]
+    for stream in streams.values():
+        # As the interpreter does at its end: nothing may be left to write.
+        stream.close()
+    return status, *texts
+
+
+def test_every_command_has_a_line():
+    assert {line.split()[0] for line in LINES} == {"--help", "--version", "--frobnicate", *COMMANDS}
+    assert {line.split()[0] for line in JSON} == {*COMMANDS}
+
+
+@pytest.mark.parametrize("line", [*LINES, *JSON])
+def test_a_command_ends_silently_without_a_reader_of_its_output(line):
+    status, out, err = answer(line)
+    silent = answer(line, unread="stdout")
+    assert silent[0] == (2 if out else status)
+    # A message that follows the output is not written any more.
+    assert err.startswith(silent[2])
+
+
+@pytest.mark.parametrize("line", [*LINES, *JSON])
+def test_a_command_goes_on_without_a_reader_of_its_messages(line):
+    status, out, _ = answer(line)
+    deaf = answer(line, unread="stderr")
+    assert deaf[0] == status
+    # Times differ.
+    assert re.sub(r"[\d.]+(e-\d+)?", "", deaf[1]) == re.sub(r"[\d.]+(e-\d+)?", "", out)
 
 
 @pytest.mark.parametrize(

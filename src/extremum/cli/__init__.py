@@ -98,7 +98,7 @@ def _say_interrupted() -> None:
         # A progress bar hides the cursor, and may have no time to show it again.
         prefix = "\r\x1b[K\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
         with suppress(OSError, ValueError):
-            terminal.write(f"{prefix}extremum: interrupted", err=True)
+            terminal.write_error(f"{prefix}extremum: interrupted")
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from rich.progress import MofNCompleteColumn
 from extremum import runtimes, spec
 from extremum.cli.new_files import require_free
 from extremum.cli.options import PATH, Group, adapter_option, complete, json_option
-from extremum.cli.terminal import progress, write
+from extremum.cli.terminal import progress, write, write_error
 from extremum.conformance import Answers, Case, Outcome, Selection, card, cases, export, run
 from extremum.conformance.card import draw, record, recorded, summarised
 from extremum.conformance.topics import TOPICS
@@ -117,7 +117,7 @@ def run_command(
         results = [result for result in each.results if not result.case.question.refused]
         if results and all(result.outcome is Outcome.REFUSED for result in results):
             why = printable(results[0].detail)
-            write(f"extremum: {each.runtime} refuses every case; is its adapter right? first reason: {why}", err=True)
+            write_error(f"extremum: {each.runtime} refuses every case; is its adapter right? first reason: {why}")
     if form == "json":
         write(json_text(record(answers, seed)))
     elif form == "markdown":
@@ -161,7 +161,7 @@ def _installed() -> list[str]:
         names = [each.name for each in runtimes.installed()]
     for each in records:
         if isinstance(each.message, RuntimeWarning):
-            write(f"extremum: {each.message}", err=True)
+            write_error(f"extremum: {each.message}")
     return names
 
 

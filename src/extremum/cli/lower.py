@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from extremum import directml
 from extremum.cli.new_files import require_free, write_new
 from extremum.cli.options import PATH, Command, parse_sizes, repeatable
-from extremum.cli.terminal import write
+from extremum.cli.terminal import write, write_error
 from extremum.directml import LoweredModel, OperatorDesc, Step, TensorDesc
 from extremum.printable import json_text, printable
 from extremum.tensors import require_memory
@@ -213,5 +213,5 @@ def lower(model: Path, feature_level: str, sizes: tuple[str, ...], out: Path | N
         write_new({out: lambda file: file.writelines(piece.encode() for piece in pieces)})
         write(f"wrote {printable(str(out))}")
     for refusal in result.refusals:
-        write(refusal.one_line(), err=True)
+        write_error(refusal.one_line())
     return 1 if result.refusals else 0

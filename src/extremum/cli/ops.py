@@ -14,7 +14,7 @@ from rich.table import Column, Table
 
 from extremum import spec
 from extremum.cli.options import Command
-from extremum.cli.terminal import console, write
+from extremum.cli.terminal import write, write_table
 from extremum.printable import json_text, markdown_table
 from extremum.tensors import ELEMENT_TYPES
 
@@ -42,7 +42,7 @@ def ops(form: str | None) -> None:
             table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
             for row in rows:
                 table.add_row(*row)
-            console().print(table)
+            write_table(table)
 
 
 def tables() -> Iterator[list[list[str]]]:

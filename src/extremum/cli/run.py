@@ -29,7 +29,7 @@ from rich.table import Column, Table
 from extremum import backend
 from extremum.cli.new_files import require_absent, require_folder, write_new
 from extremum.cli.options import FORMS, PATH, Command, json_option, named_options, parse_pairs, parse_sizes, repeatable
-from extremum.cli.terminal import console, write
+from extremum.cli.terminal import write, write_table
 from extremum.errors import ArgumentError, ExtremumError, InputError, first_line
 from extremum.graph.load import open_file, read_message, require_no_folder
 from extremum.graph.types import DeclaredInput, declared_inputs, require_array
@@ -342,5 +342,5 @@ def run(
         for row in rows:
             shape = "-" if row["shape"] is None else " x ".join(map(str, row["shape"])) or "scalar"
             table.add_row(printable(row["name"], 200), row["type"], shape, printable(row["preview"]))
-        console().print(table)
+        write_table(table)
     write("\n".join((f"{seconds * 1e3:.3g} ms", *(f"wrote {printable(path)}" for path in targets))))

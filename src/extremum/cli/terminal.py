@@ -16,31 +16,51 @@ from extremum.errors import ExtremumError, first_line, lacking
 from extremum.printable import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import Progress, ProgressColumn
+    from rich.table import Table
 
 _REPORT = "this is a bug in extremum; please report it with the traceback that EXTREMUM_TRACEBACK=1 prints"
 
 
-def write(text: str, *, err: bool = False, end: str = "\n") -> None:
-    """Write text to stdout or stderr if the stream exists; `end` follows the text."""
-    if (stream := sys.stderr if err else sys.stdout) is not None:
-        print(text, file=stream, end=end, flush=True)
+def write(text: str, *, end: str = "\n") -> None:
+    """Write text to stdout if it exists; `end` follows the text."""
+    _put(sys.stdout, text + end)
+
+
+def write_error(text: str) -> None:
+    """Write a line to stderr; if it cannot be written, the command goes on, because its exit status tells as much."""
+    try:
+        _put(sys.stderr, f"{text}\n")
+    except OSError:
+        discard(sys.stderr)
+
+
+def _put(stream: TextIO | None, text: str) -> None:
+    # A program without a console has no streams.
+    if stream is not None:
+        stream.write(text)
+        stream.flush()
+
+
+def write_table(table: Table) -> None:
+    """Write a table to stdout: text as it is, with lines wrapped only for a terminal, since logs keep them whole."""
+    from rich.console import Console
+
+    width = None if sys.stdout is not None and sys.stdout.isatty() else 1 << 16
+    console = Console(width=width, markup=False, emoji=False, highlight=False)
+    # Rich itself would leave the program with a status of its own once the reader is gone.
+    with console.capture() as captured:
+        console.print(table)
+    write(captured.get(), end="")
 
 
 def discard(stream: TextIO) -> None:
     """Drop the rest of a stream, so that the interpreter does not write it, or complain about it, at exit."""
     # A stream without a file, or a closed one, needs nothing.
     with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def console() -> Console:
-    """Return a console that prints text as it is, and wraps lines only for a terminal: logs keep them whole."""
-    from rich.console import Console
-
-    width = None if sys.stdout is not None and sys.stdout.isatty() else 1 << 16
-    return Console(width=width, markup=False, emoji=False, highlight=False)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def progress(*columns: ProgressColumn) -> Progress:
@@ -81,11 +101,7 @@ def show_error(error: BaseException, *, about: str = "") -> ExtremumError:
     lines = [f"extremum: {line}" if about in line else f"extremum: {about}: {line}"]
     if os.environ.get("EXTREMUM_TRACEBACK", "0") not in ("", "0"):
         lines[:0] = map(printable, "".join(traceback.format_exception(error)).splitlines())
-    try:
-        write("\n".join(lines), err=True)
-    except OSError:
-        # Nobody reads stderr; the exit status still tells.
-        discard(sys.stderr)
+    write_error("\n".join(lines))
     return failure
 
 
