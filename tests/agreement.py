@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 
 import extremum
+import twins
 from extremum import _native, reference
 from extremum.operations import ArgReduce, Order, Tie
 from strategies import FLOATS, bits_type, is_nan
@@ -109,6 +110,7 @@ def assert_extremes(x, axes, where=None, policy="propagate", find=find, ways=({}
         omit = policy == "omit" and (times or native in FLOATS)
         values, places = find(plain, order, axes, tie, omit=omit, where=where)
         values = np.where(places == -1, one, values).astype(native)
+        marked = twins.ones_at(places, axes, x.shape).astype(np.int64 if times else native)
         options = {"axis": axes, "where": where, "nan_policy": policy, "keepdims": True}
         options["select_last_index"] = tie is Tie.LAST
         lacking = (places == -1).any() or not x.size
@@ -120,6 +122,9 @@ def assert_extremes(x, axes, where=None, policy="propagate", find=find, ways=({}
                 both = extremum.minmax(x, **default, return_index=True, **options)
                 both_alone = extremum.minmax(x, **default, **options)
                 index = getattr(extremum, f"arg{order.value}")(x, **index_default, **options)
+                if (order, tie) == (Order.MAX, Tie.FIRST):
+                    ones = extremum.hardmax(x, axes, where=where, nan_policy=policy)
+                    assert_identical(ones, marked, way, "of", x, "strides", x.strides, options)
             pairs = [best.values, alone, getattr(both, order.value), getattr(both_alone, order.value)]
             pairs = [*((each, values) for each in pairs)]
             pairs += ((each, places) for each in (best.indices, getattr(both, f"arg{order.value}"), index))

@@ -7,11 +7,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 import twins
+from agreement import find
 from cases import broadcastable
 from extremum import reference
 from extremum.operations import Extremum
 from layouts import LAYOUTS
-from strategies import axes_sets, element_types, sample
+from strategies import BEYOND_BUFFERS, axes_sets, element_types, sample
 
 # Short sides, and those around the widths of vectors, blocks and narrow indices.
 _SIDES = st.one_of(st.integers(1, 5), st.sampled_from([7, 8, 15, 16, 17, 31, 33, 64, 65, 127, 129, 255, 256, 257, 300]))
@@ -36,7 +37,9 @@ class Laid:
 
 @st.composite
 def shapes(draw, least=1, most=3000):
-    """Rank 0 to 8, at most `most` elements; with `least` 0, some shapes have no elements."""
+    """Rank 0 to 8, at most `most` elements, or some more than 8,192; with `least` 0, some shapes have no elements."""
+    if most >= 3000 and draw(st.sampled_from([False, False, False, True])):
+        return draw(st.sampled_from(BEYOND_BUFFERS))
     sides = draw(st.lists(_SIDES if least else st.one_of(_SIDES, st.just(0)), max_size=8))
     for axis in range(len(sides)):
         # A side of 0 counts as 1: memory around an empty array is not empty.
@@ -89,6 +92,11 @@ def grids(draw, shape, most=24):
         if prod(map(len, sizes)) > most:
             sizes[axis] = (shape[axis],)
     return tuple(sizes)
+
+
+def search(x, *arguments, **options):
+    """Values and indices from the reference where it is fast enough, from its twin elsewhere."""
+    return (find if x.size <= 3000 else twins.find)(x, *arguments, **options)
 
 
 def oracle(operation, *inputs):

@@ -180,10 +180,12 @@ class Calls:
 
     def directml(self):
         """A dispatch on memory that is as long as its description says."""
-        rng = np.random.default_rng(self.random.randrange(1 << 32))
-        described = list(random_directml.operators(rng, self.random.choice(random_directml.ELEMENTS)))
-        kind = self.random.choice(list(random_directml.KINDS.values()))
-        random_directml.hold(rng, *self.random.choice(described), kind, twins.run)
+        random = self.random
+        rng = np.random.default_rng(random.randrange(1 << 32))
+        most = random.choice((300, 300, 300, 20_000))
+        described = list(random_directml.operators(rng, random.choice(random_directml.ELEMENTS), most))
+        kind = random.choice(list(random_directml.KINDS.values()))
+        random_directml.hold(rng, *random.choice(described), kind, twins.run)
         self.count["dispatch"] += 1
         self.count["compared"] += 1
 

@@ -9,7 +9,7 @@ from extremum import directml as dml
 from extremum import reference
 from extremum.directml import AxisDirection, ReduceFunction, TensorDataType, TensorDesc
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie, TopK, results
-from strategies import FLOATS, landmarks, nans, sample
+from strategies import BEYOND_BUFFERS, FLOATS, landmarks, nans, sample
 
 ELEMENTS = [each for each in TensorDataType if each.name != "FLOAT64"]
 _INDICES = [TensorDataType[name] for name in ("INT64", "INT32", "UINT64", "UINT32")]
@@ -19,8 +19,10 @@ def _dtype(data_type):
     return np.dtype(data_type.name.lower())
 
 
-def _sizes(rng, most=300):
+def _sizes(rng, most):
     """One to eight dimensions."""
+    if most > 17_000 and rng.random() < 0.3:
+        return BEYOND_BUFFERS[rng.integers(len(BEYOND_BUFFERS))]
     rank = int(rng.integers(1, 9))
     sizes = rng.integers(1, 2 + int(1.7 * most ** (1 / rank)), rank)
     while np.prod(sizes) > most:
@@ -30,13 +32,14 @@ def _sizes(rng, most=300):
 
 def _strides(rng, sizes, repeats):
     """Strides for any order of the dimensions, with padding in between; with `repeats`, some strides are 0."""
+    most = 3000 if np.prod(sizes) <= 300 else 100_000
     strides, step = [0] * len(sizes), 1
     for axis in rng.permutation(len(sizes)):
         if repeats and rng.random() < 0.2:
             continue
         strides[axis] = step + int(rng.integers(0, 3) * (rng.random() < 0.5))
         step = strides[axis] * sizes[axis]
-        if step > 3000:
+        if step > most:
             return None
     return tuple(strides)
 
@@ -107,9 +110,9 @@ KINDS = {
 }
 
 
-def operators(rng, data_type):
+def operators(rng, data_type, most=300):
     """A description of each operator that takes the type, over the same random axes, and its core operation."""
-    sizes = _sizes(rng)
+    sizes = _sizes(rng, most)
     axes = tuple(int(axis) for axis in rng.permutation(len(sizes))[: rng.integers(1, len(sizes) + 1)])
     kept = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
     index = _INDICES[rng.integers(len(_INDICES))]

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from strategies import TEXTURES
+from strategies import BEYOND_BUFFERS, TEXTURES
 
 LENGTHS = (*range(1, 10), 2, 3, 13, 15, 16, 17, 20, 31, 33, 40, 63, 65, 100, 127, 130, 257, 1000, 2050, 9000)
 RANKS = (0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 8)
@@ -13,6 +13,8 @@ _POOL = 1 << 16
 
 def shape(random, most):
     """Rank 0 to 8 and at most `most` elements; the lengths are near the block sizes of kernels; rarely empty."""
+    if most > 17_000 and random.random() < 0.3:
+        return random.choice(BEYOND_BUFFERS)
     rank = random.choice(RANKS)
     lens = [1] * rank
     room = most

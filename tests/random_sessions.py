@@ -20,7 +20,7 @@ def run(random):
     dtype = random.choice([dtype for dtype in DTYPES if dtype.name in row.types])
     shape = ()
     while not 1 <= len(shape) <= 4 or 0 in shape:
-        shape = random_memory.shape(random, random.choice((8, 300, 3000)))
+        shape = random_memory.shape(random, random.choice((8, 300, 3000, 20_000)))
     axis, flag = random.randrange(len(shape)), random.randrange(2)
     count = random.randrange(1, 4) if row.name in ("Max", "Min") else 1
     inputs = [np.ascontiguousarray(random_memory.given(random, shape, dtype)) for _ in range(count)]

@@ -27,6 +27,10 @@ def index_types(length):
     return tuple(dtype for dtype in INTEGERS if length - 1 <= np.iinfo(dtype).max)
 
 
+# Longer than the buffers of 8,192 elements in which NumPy's functions on indices read an array: where one of them goes
+# wrong between two buffers, a result of such a shape shows it.
+BEYOND_BUFFERS = ((8200, 2), (8200, 1), (8200, 2, 1), (2, 8200, 1), (1, 8200, 1, 1), (2, 8200), (2, 1, 8200), (8200,))
+
 # Exponent mask and quiet bit of each floating format: NaN is every exponent bit and any mantissa bit.
 _EXPONENT = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF0000000000000}
 _QUIET = {"float16": 0x0200, "bfloat16": 0x0040, "float32": 0x00400000, "float64": 0x0008000000000000}

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import extremum as ex
 import extremum.dask as ed
-from agreement import assert_identical, assert_same_bits, find
+from agreement import assert_identical, assert_same_bits
 from chunked_calls import hold as hold_every_function
 from extremum import partials, reference
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from extremum.operations import Order, Tie
 from extremum.partials import Pieces
-from law_cases import arrays, arrays_and_axes, grids
+from law_cases import arrays, arrays_and_axes, grids, search
 from refusal import error_of, refusal
 from strategies import BFLOAT16, FLOATS, INTEGERS, sample
 
@@ -89,7 +89,7 @@ def test_values_and_indices_are_the_references(data, case, order, width):
     native = x.dtype.newbyteorder("=")
     omit = options["nan_policy"] == "omit" and native in FLOATS
     tie = Tie.LAST if options["select_last_index"] else Tie.FIRST
-    values, indices = find(x.astype(native), order, axes, tie, omit=omit, where=where)
+    values, indices = search(x.astype(native), order, axes, tie, omit=omit, where=where)
     default = native.type(1)
     values = np.where(indices == -1, default, values).astype(native)
     if not options["keepdims"]:

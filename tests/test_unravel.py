@@ -8,7 +8,9 @@ import extremum as ex
 from agreement import assert_identical
 from extremum.errors import ArgumentError, AxisError, ElementTypeError
 from law_cases import arrays_and_axes
+from layouts import LAYOUTS, REPEATING
 from refusal import refusal
+from strategies import BEYOND_BUFFERS
 
 
 @given(arrays_and_axes())
@@ -26,6 +28,19 @@ def test_numpy_agrees(dtype):
     indices = np.arange(24, dtype=dtype)
     for actual, expected in zip(ex.unravel(indices, (2, 3, 4)), np.unravel_index(indices, (2, 3, 4)), strict=True):
         assert_identical(actual, expected.astype(dtype))
+
+
+@pytest.mark.parametrize(
+    "layout", [layout for layout in LAYOUTS if layout not in REPEATING], ids=lambda each: each.__name__
+)
+@pytest.mark.parametrize("shape", BEYOND_BUFFERS, ids=str)
+def test_indices_of_any_shape_and_layout_are_split_as_the_flat_ones(shape, layout):
+    rng = np.random.default_rng(3)
+    flat = rng.integers(-1, 10**6, np.prod(shape))
+    indices = layout(flat.reshape(shape), rng)
+    for actual, numpys in zip(ex.unravel(indices, (1000, 1000)), np.divmod(flat, 1000), strict=True):
+        expected = np.where(flat == -1, -1, numpys).reshape(shape)
+        assert_identical(actual, expected.astype(indices.dtype))
 
 
 def test_what_stands_beside_a_default_stays():

@@ -9,10 +9,10 @@ import extremum as ex
 import twins
 from agreement import EVERY_SET, assert_extremes, assert_identical, kernels
 from extremum.errors import ArgumentError, ElementTypeError
-from law_cases import Laid, arrays_and_axes
+from law_cases import Laid, arrays_and_axes, search
 from layouts import LAYOUTS
 from refusal import error_of, refusal
-from strategies import ELEMENT_TYPES, FLOATS, nans, sample, sometimes
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, nans, sample, sometimes
 
 REDUCTIONS = (ex.argmax, ex.argmin, ex.max, ex.min, ex.minmax)
 
@@ -34,7 +34,7 @@ def test_values_and_indices_are_the_references_on_any_threads_and_instruction_se
     x, axes = case
     memory = Laid(x)
     ways = ({}, {"threads": 3, "small_limit": 0}, *EVERY_SET)
-    assert_extremes(x, axes, data.draw(masks(x.shape)), policy, ways=ways)
+    assert_extremes(x, axes, data.draw(masks(x.shape)), policy, search, ways)
     assert memory.untouched
 
 
@@ -148,14 +148,18 @@ def test_hardmax_marks_what_argmax_finds(case, seed):
     x, axes = case
     where = np.random.default_rng(seed).random(x.shape) < 0.6
     index = ex.argmax(x, axes, where=where, default=-1, keepdims=True)
-    places = list(np.indices(index.shape, sparse=True))
-    for axis, place in zip(sorted(axes), ex.unravel(index, x.shape, axes), strict=True):
-        places[axis] = np.maximum(place, 0)
-    expected = np.zeros(x.shape, x.dtype.newbyteorder("="))
-    expected[tuple(places)] = index >= 0
+    expected = twins.ones_at(index, axes, x.shape).astype(x.dtype.newbyteorder("="))
     for way in EVERY_SET:
         with kernels(**way):
             assert_identical(ex.hardmax(x, axes, where=where), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", BFLOAT16, "m8[s]"], ids=str)
+@pytest.mark.parametrize("options", [{"nan_policy": "omit"}, {"nan_policy": "raise"}, {"where": True}], ids=str)
+def test_hardmax_of_more_slices_than_numpy_reads_at_a_time(dtype, options):
+    expected = np.tile([[1, 0], [0, 1]], (4100, 1))
+    x = expected.astype(dtype)
+    assert_identical(ex.hardmax(x, **options), expected.astype("i8" if dtype == "m8[s]" else dtype))
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

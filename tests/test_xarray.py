@@ -188,6 +188,16 @@ def test_the_array_functions_write_to_an_array_without_labels():
     assert_identical(ones, ex.hardmax(x.values, 0))
 
 
+@pytest.mark.parametrize("chunks", [None, {"x": 8195, "y": 1}], ids=["whole", "chunks"])
+def test_labels_of_more_slices_than_numpy_reads_at_a_time(chunks):
+    data = np.tile([[[1.0], [0.0]], [[0.0], [1.0]]], (4100, 1, 1))
+    x = xr.DataArray(data, dims=("x", "y", "one"), coords={"y": [10, 20]})
+    x = x if chunks is None else x.chunk(chunks)
+    assert exx.idxmax(x, "y").values.ravel().tolist() == [10, 20] * 4100
+    assert exx.argmax(x, ["y"], as_dict=True)["y"].values.ravel().tolist() == [0, 1] * 4100
+    assert exx.hardmax(x, "y").values.tolist() == data.tolist()
+
+
 PLAIN = array()
 TWO = xr.Dataset({"a": PLAIN})
 REFUSED = [

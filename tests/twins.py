@@ -33,6 +33,12 @@ def find(x, order, axes, tie, *, omit=False, where=None):
     """Values and indices among the elements that take part, as `agreement.find` does."""
     native = x.astype(x.dtype.newbyteorder("="))
     there = np.ones(x.shape, bool) if where is None else np.broadcast_to(where, x.shape)
+    if native.dtype.kind in "mM":
+        # NaT is the smallest integer; less 1, it is the largest, and the order of the others stays.
+        shift = int(order is Order.MAX)
+        there = there & ~(omit & np.isnat(native))
+        values, indices = find(native.view(np.int64) - shift, order, axes, tie, where=there)
+        return np.where(indices == -1, 0, values + shift).view(native.dtype), indices
     if omit and native.dtype in FLOATS:
         there = there & ~is_nan(native)
     rows, there = _rows(native, axes), _rows(there, axes)
@@ -86,6 +92,13 @@ def one_hot(x, axes):
     ones = first[..., None] == np.arange(x.size // first.size)
     ones = ones.reshape([x.shape[axis] for axis in kept_then_reduced]).transpose(np.argsort(kept_then_reduced))
     return ones.astype(x.dtype.newbyteorder("="))
+
+
+def ones_at(indices, axes, shape):
+    """True at the row-major index of each slice, as :func:`find` returns them; a slice of index -1 has no True."""
+    lengths = [n if axis in axes else 1 for axis, n in enumerate(shape)]
+    numbers = np.arange(np.prod(lengths, dtype=int)).reshape(lengths)
+    return np.broadcast_to(numbers == indices, shape)
 
 
 def extremum(order, *operands):

@@ -50,9 +50,9 @@ def unravel(
     >>> int(row), int(column)
     (1, 0)
     """
-    flat = np.asarray(indices)
-    if flat.dtype.kind not in "iu":
-        raise ElementTypeError(f"unravel: indices of type {flat.dtype}", remedy="pass integers")
+    given = np.asarray(indices)
+    if given.dtype.kind not in "iu":
+        raise ElementTypeError(f"unravel: indices of type {given.dtype}", remedy="pass integers")
     rank = len(shape)
     several = tuple(range(rank)) if axis is None else integers("unravel", axis)
     several = several if isinstance(several, tuple) else (several,)
@@ -61,14 +61,25 @@ def unravel(
         raise axis_error("unravel", several, shape, what="a shape")
     lengths = [shape[each] for each in axes]
     size = math.prod(lengths)
-    outside = (flat >= size) | (flat < -1) if flat.dtype.kind == "i" else flat >= size
+    # NumPy 2.3 to 2.4 answers wrongly where a last dimension of length 1 follows more than 8,193 indices.
+    flat = given.reshape(-1)
+    outside = flat >= size
+    if flat.dtype.kind == "i":
+        outside |= flat < -1
     if outside.any():
-        reason = f"unravel: index {flat[outside].flat[0]} is outside the {size} elements of axes {tuple(axes)}"
-        remedy = "pass the shape and the axes of the array that was reduced"
-        raise ArgumentError(reason, given=f"shape {tuple(shape)}", remedy=remedy)
-    # If a length is 0, all indices are -1, so any length in its place will do.
-    places = np.unravel_index(np.where(flat == -1, 0, flat), [length or 1 for length in lengths]) if lengths else ()
-    return tuple(np.where(flat == -1, flat, place).astype(flat.dtype, copy=False) for place in places)
+        raise ArgumentError(
+            f"unravel: index {flat[outside][0]} is outside the {size} elements of axes {tuple(axes)}",
+            given=f"shape {tuple(shape)}",
+            remedy="pass the shape and the axes of the array that was reduced",
+        )
+    if not axes:
+        return ()
+    # The index of a default stays -1. If a length is 0, all indices are -1, so any length in its place will do.
+    is_default = flat == -1
+    places = np.unravel_index(np.where(is_default, 0, flat), [length or 1 for length in lengths])
+    return tuple(
+        np.where(is_default, flat, place).astype(given.dtype, copy=False).reshape(given.shape) for place in places
+    )
 
 
 def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int | tuple[int, ...]:
