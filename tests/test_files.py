@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from extremum.errors import FileError, ModelError
+from extremum.files import open_file
 from extremum.graph.load import (
     DEEPEST,
     DEEPEST_GRAPH,
     LARGEST_MESSAGE,
     MOST_NODES,
     load,
-    open_file,
     read_message,
     require_readable,
 )

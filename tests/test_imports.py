@@ -10,12 +10,26 @@ import pytest
 
 from extremum.errors import EXTRAS, needed
 
-HEAVY = ("onnx", "onnxruntime", "dask", "xarray", "cubed", "zarr", "ml_dtypes", "psutil", "click", "rich")
+HEAVY = (
+    "onnx",
+    "onnxruntime",
+    "dask",
+    "xarray",
+    "cubed",
+    "zarr",
+    "h5py",
+    "netCDF4",
+    "ml_dtypes",
+    "psutil",
+    "click",
+    "rich",
+)
 # A statement, and the heavy packages that it loads.
 LOADED = {
     "import extremum; extremum.argmax([1]); extremum.max([1]); extremum.maximum([1], 2)": set(),
     "import extremum.spec, extremum.validate, extremum.infer, extremum.lower": set(),
     "from extremum.tensors import element_of; element_of('bfloat16').dtype": {"ml_dtypes"},
+    "import extremum.large": set(),
     "import extremum.check, extremum.fix": {"onnx", "ml_dtypes"},
 }
 

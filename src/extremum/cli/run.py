@@ -31,7 +31,8 @@ from extremum.cli.new_files import require_absent, require_folder, write_new
 from extremum.cli.options import FORMS, PATH, Command, json_option, named_options, parse_pairs, parse_sizes, repeatable
 from extremum.cli.terminal import write, write_table
 from extremum.errors import ArgumentError, ExtremumError, InputError, first_line
-from extremum.graph.load import open_file, read_message, require_no_folder
+from extremum.files import open_file, require_no_folder
+from extremum.graph.load import read_message
 from extremum.graph.types import DeclaredInput, declared_inputs, require_array
 from extremum.large import read_npy_header
 from extremum.printable import json_text, printable

@@ -12,41 +12,24 @@ import functools
 import math
 import os
 import re
-import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from itertools import chain
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import BinaryIO
 
 import onnx
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
 from extremum.errors import ExtremumError, FileError, ModelError
+from extremum.files import open_file
 from extremum.graph import nodes
 from extremum.graph.types import attribute_tensors, copy_fields, dense, is_external, sparse_tensors, wrong_tensor
 from extremum.tensors import ELEMENT_TYPES
 
-# Files that a user names. Only regular files are opened: a pipe keeps its reader waiting, and a device never ends.
-
 LARGEST_MESSAGE = 2**31 - 1
 """The largest size of a protobuf message in bytes."""
-
-
-def open_file(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file for reading; anything else is a FileError, or the OSError of a missing file."""
-    # Checked again after opening: another file may have taken the name in between.
-    _require_regular(path, Path(path).stat())
-    # Without O_NONBLOCK, a pipe that took the name in between would wait for a writer.
-    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115
-    try:
-        _require_regular(path, os.fstat(file.fileno()))
-    except FileError:
-        file.close()
-        raise
-    return file
 
 
 def read_message(path: str | os.PathLike[str]) -> bytes:
@@ -59,20 +42,6 @@ def read_message(path: str | os.PathLike[str]) -> bytes:
     reason = f"{str(Path(path))!r} is larger than a protobuf message can be"
     remedy = "keep large tensors in a file beside the model: onnx.save(model, path, save_as_external_data=True)"
     raise FileError(reason, given=f"{size:,} bytes of at most {LARGEST_MESSAGE:,}", remedy=remedy)
-
-
-def require_no_folder(path: str | os.PathLike[str]) -> None:
-    """Refuse a folder in place of a file; a path that does not exist passes."""
-    if Path(path).is_dir():
-        _require_regular(path, Path(path).stat())
-
-
-def _require_regular(path: str | os.PathLike[str], status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
-        kind = next((name for matches, name in kinds.items() if matches(status.st_mode)), "a device")
-        remedy = "name a file in it" if kind == "a folder" else "give a regular file; write what a pipe gives to one"
-        raise FileError(f"{str(Path(path))!r} is {kind}", remedy=remedy)
 
 
 # What makes any message invalid: a name that is not UTF-8 (protobuf gives it as bytes, which no reader of a name

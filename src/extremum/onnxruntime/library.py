@@ -15,7 +15,8 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum.errors import DependencyError, ModelError, needed, required_by
-from extremum.graph.load import Model, open_file, require_inside
+from extremum.files import open_file
+from extremum.graph.load import Model, require_inside
 from extremum.onnxruntime import Conversion, Which, convert, library_path
 from extremum.printable import printable
 from extremum.tensors import element_of

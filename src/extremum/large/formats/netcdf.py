@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError, InputError, first_line, required_by
-from extremum.graph.load import open_file
+from extremum.files import open_file
 from extremum.large.formats.labels import Labels
 from extremum.large.formats.source import Put, Source, choose
 from extremum.partials import Place

@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.graph.load import open_file
+from extremum.files import open_file
 from extremum.large.formats.source import Put, Source
 from extremum.partials import Place
 

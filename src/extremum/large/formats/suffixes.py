@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from extremum.errors import InputError
-from extremum.graph.load import require_no_folder
+from extremum.files import require_no_folder
 from extremum.large.formats.labels import Labels
 from extremum.large.formats.netcdf import NetcdfSource, write_netcdf
 from extremum.large.formats.npy import NpySource, write_npy
