@@ -65,13 +65,14 @@ def without_onnxruntime(monkeypatch):
 @pytest.fixture
 def in_process(monkeypatch):
     """Run every runtime of the suite, a check and a fix in this process: starting another one takes half a second."""
-    from extremum import check, conformance, fix, runtimes
+    from extremum import check, conformance, runtimes
+    from extremum.fix.target import opened
     from extremum.runtimes.runtime import InProcess
 
     def here(name, limit=None):
         return contextlib.nullcontext(InProcess(runtimes.find(name)))
 
-    for function in (conformance.run, check.check, fix.opened.__wrapped__):
+    for function in (conformance.run, check.check, opened.__wrapped__):
         monkeypatch.setitem(function.__globals__, "Subprocess", here)
 
 

@@ -9,7 +9,7 @@ import onnxruntime
 from packaging.version import Version
 
 from extremum import backend
-from extremum.fix import same_bits
+from extremum.fix.verify import same_bits
 from extremum.tensors import element_of
 
 ORT = f"onnxruntime {onnxruntime.__version__}"

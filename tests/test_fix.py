@@ -6,11 +6,13 @@ import pytest
 
 from commands import printed
 from extremum import backend, runtimes
-from extremum import fix as fixing
 from extremum.check import check
 from extremum.check.question import samples
 from extremum.errors import ArgumentError, ModelError
-from extremum.fix import fix, same_bits
+from extremum.fix import convert as converting
+from extremum.fix import decide as deciding
+from extremum.fix import fix
+from extremum.fix.verify import same_bits
 from extremum.graph.sites import sites
 from hostile_runtimes import make_known
 from models import model
@@ -146,7 +148,7 @@ WHOLE = "compared node by node, not as a whole"
 )
 def test_says_what_was_not_compared(body, whole, note, monkeypatch):
     if not whole:
-        monkeypatch.setattr(fixing, "verify_model", None)
+        monkeypatch.setattr(deciding, "verify_model", None)
     fixed = fix(model(body), whole=whole)
     assert len(fixed.changes) == 1
     assert len(fixed.notes) == bool(note)
@@ -194,7 +196,7 @@ def test_a_target_that_takes_each_node_but_not_the_whole_model(body, load, messa
 
 def test_a_fixed_model_that_answers_differently_here_is_refused(monkeypatch):
     other = model(NARROW.replace("Max", "Min"))
-    monkeypatch.setattr(fixing, "splice", lambda source, replacements: other)
+    monkeypatch.setattr(deciding, "splice", lambda source, replacements: other)
     stock = Differing(lambda proto: None)
     monkeypatch.setattr(runtimes, "find", lambda name: stock)
     assert refusal(ModelError, fix, model(NARROW)) == "the fixed model gives other answers"
@@ -227,7 +229,7 @@ LATER = [
 @pytest.fixture
 def converter_here(monkeypatch):
     """Run onnx's converter in this process: starting a process for it takes longer than a fix."""
-    monkeypatch.setattr(fixing, "convert", onnx.version_converter.convert_version)
+    monkeypatch.setattr(deciding, "convert", onnx.version_converter.convert_version)
 
 
 @pytest.mark.parametrize(("opset", "inputs", "node", "later", "operators"), LATER)
@@ -281,8 +283,8 @@ def test_raises_a_model_that_onnx_does_not_survive():
     ],
 )
 def test_a_converter_that_ends_without_an_answer(monkeypatch, converter, limit, message):
-    monkeypatch.setattr(fixing, "_CONVERTER", converter)
-    monkeypatch.setattr(fixing, "_LIMIT", limit)
+    monkeypatch.setattr(converting, "_CONVERTER", converter)
+    monkeypatch.setattr(converting, "_LIMIT", limit)
     original = model("(uint64[3] x) => (y) { y = ArgMax(x) }", opset=7)
     error = error_of(ModelError, fix, original, raise_opset=9)
     assert error.one_line() == f"the model cannot be raised to opset 9; given: {message}"

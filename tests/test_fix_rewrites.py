@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extremum import backend
-from extremum import fix as fixing
 from extremum.check import check
-from extremum.fix import REWRITES, fix, same_bits
+from extremum.fix import REWRITES, fix
+from extremum.fix import decide as deciding
+from extremum.fix.verify import same_bits
 from extremum.tensors import element_of
 from models import model
 from sessions import loads_opset
@@ -208,7 +209,7 @@ def test_a_rewrite_that_looks_right_is_found_out(monkeypatch, inputs, node, elem
             fragment.cast(result, fragment.element)
 
     rewrite = dataclasses.replace(REWRITES[0], build=build)
-    monkeypatch.setattr(fixing, "find", lambda *_: rewrite)
+    monkeypatch.setattr(deciding, "find", lambda *_: rewrite)
     (refused,) = fix(model(f"({inputs}) => (y) {{ y = {node} }}")).refusals
     text = rf"the replacement of \w+-13 gives other answers in {ORT}; at: graph.node\[0\]; given: \w+ {rewrite.title}"
     assert re.fullmatch(text, refused.one_line())

@@ -1,0 +1,83 @@
+"""What a model is fixed for: a runtime, or a feature level of DirectML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from extremum import backend, runtimes, validate
+from extremum.check.question import AskedRuntime
+from extremum.check.rules import Targets
+from extremum.directml import FeatureLevel, create_operator, steps
+from extremum.errors import ArgumentError
+from extremum.graph import nodes
+from extremum.runtimes import Feeds, Run, shown
+from extremum.runtimes.runtime import Load, Subprocess
+from extremum.spec import Family
+from extremum.tensors import TensorType
+
+
+@dataclass(frozen=True)
+class Target:
+    """A runtime without any operator of this package, or DirectML at a feature level."""
+
+    name: str
+    # The rule for nodes that it refuses, and the rule for nodes that it answers differently, if there is one.
+    refuses: str
+    differs: str | None
+    # The targets that these rules ask.
+    targets: Targets
+    load: Load
+    # Whether it runs whole models; DirectML has only the operators of this package.
+    whole: bool = True
+
+
+def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
+    """Return what runs a model with DirectML's operators; the backend runs nodes that DirectML lacks."""
+
+    def run(inputs: Feeds) -> list[NDArray[Any]]:
+        values, opsets = dict(inputs), nodes.opsets(model.opset_import)
+        for node in model.graph.node:
+            schema = nodes.version(node, opsets)
+            operands = {name: values[name] for name in nodes.operand_names(node, schema)}
+            answers = backend.run_node(node, operands, opset_version=opsets[""])
+            values.update(zip(node.output, answers, strict=True))
+            # No rewrite needs a TopK that DirectML takes.
+            if schema is None or schema.family is Family.TOP:
+                continue
+            name, result = node.output[0], np.empty_like(answers[0], order="C")
+            types = nodes.operand_types(schema, list(operands.values()))
+            attributes = validate.attributes(schema, nodes.attributes_of(node, {}), types)
+            tensors = {each: np.ravel(x) for each, x in {**operands, name: result}.items()}
+            pairs = list(zip(operands, types, strict=True))[: schema.input.maximum]
+            for step in steps(schema, attributes, pairs, [(name, TensorType.of(result))], level):
+                operator = create_operator(step.desc, feature_level=level)
+                operator.dispatch(inputs=[tensors[each] for each in step.inputs], outputs=[tensors[step.output]])
+            values[name] = result
+        return [values[each.name] for each in model.graph.output]
+
+    return run
+
+
+@contextmanager
+def opened(text: str) -> Iterator[Target]:
+    """Give the target called ``onnxruntime``, ``directml-4_1`` or like a runtime, until the block ends."""
+    levels = {f"directml-{level}": level for level in FeatureLevel}
+    if text == "onnxruntime":
+        runtime = runtimes.find(text)
+        yield Target(shown(runtime), "EX101", "EX108", Targets(runtime=runtime), runtime.load)
+    elif (level := levels.get(text)) is not None:
+        yield Target(f"DirectML {level}", "EX102", None, Targets(feature_level=level), partial(_directml, level), False)
+    elif text.partition(":")[0] in runtimes.known():
+        with Subprocess(text) as process:
+            yield Target(shown(process), "EX106", "EX107", Targets(asked=AskedRuntime(process)), process.load)
+    else:
+        names = ", ".join((*runtimes.known(), *levels))
+        raise ArgumentError(f"there is no target {text!r}", remedy=f"the targets are {names}")
