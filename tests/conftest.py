@@ -53,13 +53,13 @@ def pytest_terminal_summary(terminalreporter):
 def without_onnxruntime(monkeypatch):
     """As if onnxruntime were not installed."""
     # Imported here because .ci/test-arrays runs tests without onnx.
-    from extremum import runtimes
+    from extremum.runtimes import registry
 
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     monkeypatch.delitem(sys.modules, "extremum.onnxruntime.library", raising=False)
-    runtimes._open.cache_clear()
+    registry._open.cache_clear()
     yield
-    runtimes._open.cache_clear()
+    registry._open.cache_clear()
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def in_process(monkeypatch):
     """Run every runtime of the suite, a check and a fix in this process: starting another one takes half a second."""
     from extremum import check, conformance, runtimes
     from extremum.fix.target import opened
-    from extremum.runtimes.runtime import InProcess
+    from extremum.runtimes.process import InProcess
 
     def here(name, limit=None):
         return contextlib.nullcontext(InProcess(runtimes.find(name)))

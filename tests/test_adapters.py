@@ -9,6 +9,7 @@ import pytest
 from commands import run
 from extremum import runtimes
 from extremum.errors import ArgumentError, DependencyError, ExecutionError
+from extremum.runtimes import registry
 from hostile_runtimes import make_known
 
 FEW = ["--operator", "ArgMax", "--opset", "13", "--type", "int8", "--topic", "ties"]
@@ -31,15 +32,15 @@ def load(model):
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(runtimes, "_FILES", {})
+    monkeypatch.setattr(registry, "_FILES", {})
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     for name in ("beside", "broken", "halted", "lacking", "openvino"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    runtimes._open.cache_clear()
+    registry._open.cache_clear()
     (tmp_path / "beside.py").write_text(BESIDE)
     (tmp_path / "mine.py").write_text(MINE)
     yield tmp_path
-    runtimes._open.cache_clear()
+    registry._open.cache_clear()
     for name in ("beside", "openvino"):
         sys.modules.pop(name, None)
 
@@ -78,7 +79,7 @@ def test_an_adapter_that_fails_is_blamed(folder, monkeypatch, way, case):
     assert err.endswith("help: mend the adapter, or what it imports; EXTREMUM_TRACEBACK=1 shows the traceback\n")
     assert err.count("\n") == 1
     monkeypatch.setenv("EXTREMUM_TRACEBACK", "1")
-    runtimes._open.cache_clear()
+    registry._open.cache_clear()
     assert given.partition(":")[0] in run_command(*words, *FEW)[2].partition("The above exception")[0]
 
 
@@ -88,7 +89,7 @@ def test_what_an_adapter_needs_is_not_installed(folder, monkeypatch, text, has_b
     if has_backport:
         # Use the backport's entry points instead of the standard library's.
         backport = pytest.importorskip("importlib_metadata", reason="nothing that is installed brings it")
-        monkeypatch.setattr(runtimes, "entry_points", backport.entry_points)
+        monkeypatch.setattr(registry, "entry_points", backport.entry_points)
     (folder / "lacking.py").write_text(text)
     make_known(folder, monkeypatch, lacking="lacking:runtimes")
     with pytest.raises(ArgumentError, match="lacking is not installed"):
@@ -109,7 +110,7 @@ def test_a_package_that_is_installed_and_cannot_be_imported(folder, monkeypatch)
 
 def test_the_others_are_asked_where_one_fails(folder, monkeypatch):
     make_known(folder, monkeypatch, fails="hostile_runtimes:fails")
-    monkeypatch.setattr(runtimes, "ADAPTERS", {"extremum": runtimes.ADAPTERS["extremum"]})
+    monkeypatch.setattr(registry, "ADAPTERS", {"extremum": registry.ADAPTERS["extremum"]})
     with pytest.warns(RuntimeWarning, match="the adapter of the runtime 'fails' fails"):
         assert "extremum" in [each.name for each in runtimes.installed()]
     status, out, _ = run("--version", "--json")

@@ -16,7 +16,8 @@ from extremum.cli.explain import markdown
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.fix import fix
 from extremum.graph.sites import sites
-from extremum.runtimes.runtime import InProcess
+from extremum.runtimes import registry
+from extremum.runtimes.process import InProcess
 from hostile_runtimes import make_known
 from models import model
 from refusal import error_of, refusal
@@ -216,7 +217,7 @@ def test_a_runtime_that_is_not_installed(hostile):
 )
 def test_the_error_says_what_to_install(name, package, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
-    runtimes._open.cache_clear()
+    registry._open.cache_clear()
     error = error_of(ArgumentError, runtimes.find, name)
     assert (error.reason, error.remedy) == (f"{name} is not installed", f"pip install {package}")
 

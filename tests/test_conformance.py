@@ -10,7 +10,7 @@ from agreement import assert_same_bits
 from extremum import backend
 from extremum import directml as dml
 from extremum.errors import ElementTypeError
-from extremum.runtimes.runtime import Outcome, Question, compare
+from extremum.runtimes.comparison import Outcome, Question, compare
 from official import node_tests
 from onnx_cases import ACCEPTED, ROWS, VERSIONS, answer, question, run
 from refusal import error_of

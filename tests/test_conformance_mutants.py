@@ -8,7 +8,7 @@ import pytest
 from extremum import reference
 from extremum.conformance import Outcome, Selection, cases
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie, TopK, results
-from extremum.runtimes.runtime import compare
+from extremum.runtimes.comparison import compare
 
 WIDE, FLOATS = ("int64", "uint64"), ("float16", "float32", "float64")
 

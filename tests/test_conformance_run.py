@@ -14,7 +14,7 @@ from extremum.conformance import Outcome, Selection, card, cases, run
 from extremum.conformance.card import record, recorded
 from extremum.errors import ArgumentError, InputError
 from extremum.operations import results
-from extremum.runtimes.runtime import compare
+from extremum.runtimes.comparison import compare
 from hostile_runtimes import make_known
 from refusal import refusal
 from stock import FINDS_NAN_ALONG_A_VECTOR

@@ -8,7 +8,7 @@ from extremum.conformance import Selection, cases
 from extremum.conformance.model import model_of
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError
-from extremum.runtimes.runtime import Outcome, compare
+from extremum.runtimes.comparison import Outcome, compare
 from extremum.tensors import ELEMENT_TYPES
 from onnx_cases import VERSIONS
 from refusal import error_of

@@ -109,7 +109,7 @@ def test_a_library_that_does_not_come_back(where):
 STARTS = """
 import os, signal
 from multiprocessing.popen_spawn_posix import Popen
-from extremum.runtimes.runtime import Subprocess
+from extremum.runtimes.process import Subprocess
 
 launch = Popen._launch
 

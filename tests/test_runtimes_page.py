@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from extremum import runtimes
 from extremum.cli import main
+from extremum.runtimes import registry
 from refusal import error_of
 
 pytest.importorskip("onnxruntime")
@@ -52,7 +52,7 @@ def installed(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
     yield tmp_path
-    runtimes._open.cache_clear()
+    registry._open.cache_clear()
 
 
 def test_every_command_of_the_page_runs(installed, in_process, capsys):

@@ -23,7 +23,7 @@ from extremum.graph.load import load
 from extremum.graph.nodes import canonical
 from extremum.graph.sites import sites
 from extremum.runtimes import Runtime
-from extremum.runtimes.runtime import Subprocess
+from extremum.runtimes.process import Subprocess
 from extremum.spec import OPERATORS
 
 __all__ = ["RULES", "AskedRuntime", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets"]

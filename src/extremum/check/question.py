@@ -20,7 +20,8 @@ from extremum.errors import ExtremumError
 from extremum.graph.nodes import operand_types, resolve_references
 from extremum.graph.sites import Site
 from extremum.runtimes import Feeds, shown
-from extremum.runtimes.runtime import InProcess, NoAnswerError, Outcome, Question, Subprocess, compare
+from extremum.runtimes.comparison import Outcome, Question, compare
+from extremum.runtimes.process import InProcess, NoAnswerError, Subprocess
 from extremum.spec import Family
 from extremum.tensors import Shape, TensorType, element_of
 
@@ -150,7 +151,7 @@ class AskedRuntime:
 
     >>> import onnx
     >>> from extremum.check import AskedRuntime, check
-    >>> from extremum.runtimes.runtime import Subprocess
+    >>> from extremum.runtimes.process import Subprocess
     >>> text = '<ir_version: 8, opset_import: ["" : 11]> g (float[1, 1, 2] x) => (y) { y = Hardmax <axis=1> (x) }'
     >>> with Subprocess("onnx.reference") as watched:
     ...     report = check(onnx.parser.parse_model(text), runtime=AskedRuntime(watched), select=["EX107"])

@@ -17,7 +17,9 @@ from extremum.directml import FeatureLevel, steps
 from extremum.errors import AxisError, ExecutionError, ExtremumError, SpecError, UnknownOperatorError
 from extremum.graph.sites import Site
 from extremum.runtimes import Runtime, shown
-from extremum.runtimes.runtime import InProcess, Outcome, refusal
+from extremum.runtimes.comparison import Outcome
+from extremum.runtimes.process import InProcess
+from extremum.runtimes.runtime import refusal
 from extremum.spec import AttributeRange, Family, OperatorVersion
 from extremum.tensors import TensorType, differ
 

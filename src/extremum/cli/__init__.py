@@ -148,7 +148,7 @@ def _end_soon(receiver: socket.socket) -> None:
         with suppress(TimeoutError):
             while receiver.recv(1)[0] != signal.SIGINT:
                 pass
-    if (starting := sys.modules.get("extremum.runtimes.runtime")) is not None:
+    if (starting := sys.modules.get("extremum.runtimes.process")) is not None:
         starting.STARTING.acquire(timeout=0.2)
     # Processes that were started here must not outlive this one.
     if (processes := sys.modules.get("multiprocessing")) is not None:

@@ -24,7 +24,7 @@ from extremum.cli.terminal import document, show_error, write
 from extremum.directml import FeatureLevel
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.printable import json_text, printable
-from extremum.runtimes.runtime import Subprocess
+from extremum.runtimes.process import Subprocess
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -10,7 +10,7 @@ from extremum.conformance.answers import Answers, Result, run
 from extremum.conformance.case import Case
 from extremum.conformance.files import Exported, export
 from extremum.conformance.selection import Selection, cases
-from extremum.runtimes.runtime import Outcome
+from extremum.runtimes.comparison import Outcome
 
 __all__ = ["Answers", "Case", "Exported", "Outcome", "Result", "Selection", "cases", "export", "run"]
 __dir__ = __all__.copy

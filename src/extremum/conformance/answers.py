@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from extremum.conformance.case import Case
 from extremum.conformance.model import model_of
-from extremum.runtimes.runtime import NoAnswerError, Outcome, Subprocess, compare
+from extremum.runtimes.comparison import Outcome, compare
+from extremum.runtimes.process import NoAnswerError, Subprocess
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from extremum.conformance.selection import cases
 from extremum.conformance.topics import Placement
 from extremum.errors import InputError
 from extremum.printable import markdown_table
-from extremum.runtimes.runtime import Array, Outcome
+from extremum.runtimes.comparison import Outcome
+from extremum.runtimes.runtime import Array
 from extremum.tensors import ELEMENT_TYPES
 
 REFUSALS = "refusals"

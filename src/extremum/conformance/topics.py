@@ -14,8 +14,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from extremum.runtimes.comparison import Question as AnyQuestion
 from extremum.runtimes.runtime import Array
-from extremum.runtimes.runtime import Question as AnyQuestion
 from extremum.spec import AttributeRange, Family, OperatorVersion
 
 _KINDS = ("arg", "arg", "hardmax", "elementwise", "elementwise", "reduction", "reduction", "top")

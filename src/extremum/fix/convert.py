@@ -12,7 +12,7 @@ import onnx
 
 from extremum.errors import ModelError
 from extremum.graph import nodes
-from extremum.runtimes.runtime import ended
+from extremum.runtimes.process import ended
 
 
 def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.NodeProto]]) -> onnx.ModelProto:

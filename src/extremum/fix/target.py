@@ -19,7 +19,8 @@ from extremum.directml import FeatureLevel, create_operator, steps
 from extremum.errors import ArgumentError
 from extremum.graph import nodes
 from extremum.runtimes import Feeds, Run, shown
-from extremum.runtimes.runtime import Load, Subprocess
+from extremum.runtimes.process import Subprocess
+from extremum.runtimes.runtime import Load
 from extremum.spec import Family
 from extremum.tensors import TensorType
 
