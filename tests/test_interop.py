@@ -145,6 +145,26 @@ def test_pandas_keeps_its_labels():
     assert text == "the operands differ in their labels, and elements are compared by place"
 
 
+def test_a_mask_with_other_labels_is_refused():
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    x = pandas.Series([1.0, 5.0, 9.0], index=list("abc"))
+    mask = pandas.Series([True, True, False], index=list("cba"))
+    masks = [mask, mask.to_xarray(), mask.to_frame(), mask.reset_index(drop=True), xarray.DataArray(mask)]
+    functions = (ex.argmax, ex.argmin, ex.max, ex.min, ex.minmax, ex.hardmax)
+    for where in masks:
+        calls = [*(partial(each, x) for each in functions), partial(ex.maximum, x, 2), partial(ex.minimum, 2, x)]
+        for call in calls:
+            assert "where and the array differ in their labels" in refusal(ArgumentError, call, where=where)
+    assert "differ in their labels" in refusal(ArgumentError, ex.max, x.astype("Float64"), where=mask)
+    for where in (mask.reindex_like(x), mask.reindex_like(x).to_xarray(), [False, True, True]):
+        assert ex.max(x, where=where) == 9
+        assert ex.maximum(x, 7, where=where).tolist() == [1, 7, 9]
+    # Elements without labels meet by place.
+    for where in (mask.to_numpy(), pandas.Index(mask), xarray.DataArray(mask.to_numpy())):
+        assert ex.max(x, where=where) == 5
+    assert ex.max(x.to_numpy(), where=mask) == 5
+
+
 def _in_xarray(array):
     return pytest.importorskip("xarray").DataArray(array, dims="x", coords={"x": [1, 2, 3]})
 

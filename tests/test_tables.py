@@ -246,6 +246,35 @@ def test_other_labels_are_refused(make):
     assert refusal(ArgumentError, ex.maximum, make(PLACES), make({"a": PLACES["a"], "z": PLACES["b"]})) == text
 
 
+OTHER_MASK = "where and the array differ in their labels, and elements are masked by place"
+
+
+@pytest.mark.parametrize("b", [[0.5, 0.1], [3, 4]], ids=["mixed", "alike"])
+def test_a_mask_with_the_columns_in_another_order_is_refused(make, b):
+    x, swapped = make({"a": [1, 2], "b": b}), make({"b": [True, True], "a": [False, True]})
+    for function in (ex.argmax, ex.argmin, ex.max, ex.min, ex.minmax, ex.hardmax):
+        for axis in (0, 1, (0, 1)):
+            assert refusal(ArgumentError, function, x, axis, where=swapped) == f"{function.__name__}: {OTHER_MASK}"
+    for function in (ex.maximum, ex.minimum):
+        assert refusal(ArgumentError, function, x, 0, where=swapped) == f"{function.__name__}: {OTHER_MASK}"
+    aligned = swapped.select(["a", "b"]) if hasattr(swapped, "select") else swapped[["a", "b"]]
+    assert cells(ex.argmin(x, 0, where=aligned)) == {"a": [1], "b": [int(b[1] < b[0])]}
+
+
+def test_rows_of_pandas_have_labels_too():
+    pandas = pytest.importorskip("pandas")
+    x = pandas.DataFrame({"a": [1.0, 5.0], "b": [3.0, 4.0]}, index=["r", "s"])
+    mask = x > 2
+    assert ex.max(x, 1, where=mask).tolist() == [3, 5]
+    for where in (mask[::-1], mask.reset_index(drop=True), mask["a"], mask["a"].rename({"r": "a", "s": "z"})):
+        assert refusal(ArgumentError, ex.max, x, 1, where=where) == f"max: {OTHER_MASK}"
+    # A row of one mask for each column has the labels of the columns.
+    row = pandas.Series([True, False], index=["a", "b"])
+    assert ex.max(x, 1, where=row).tolist() == [1, 5]
+    assert ex.maximum(x, row * 4.0).columns.tolist() == ["a", "b"]
+    assert ex.maximum(row * 4.0, x)["a"].tolist() == [4, 5]
+
+
 def test_columns_without_an_order_are_named(make):
     x = make({"n": [1, 2], "s": ["x", "y"]})
     assert error_of(ElementTypeError, ex.max, x, axis=0).where == "max, column 's'"

@@ -1,5 +1,7 @@
 """The array functions on xarray's arrays: the values are those of the plain array, and labels stay."""
 
+from functools import partial
+
 import dask.array as da
 import numpy as np
 import pandas as pd
@@ -196,6 +198,20 @@ def test_labels_of_more_slices_than_numpy_reads_at_a_time(chunks):
     assert exx.idxmax(x, "y").values.ravel().tolist() == [10, 20] * 4100
     assert exx.argmax(x, ["y"], as_dict=True)["y"].values.ravel().tolist() == [0, 1] * 4100
     assert exx.hardmax(x, "y").values.tolist() == data.tolist()
+
+
+@pytest.mark.parametrize("dask", [False, True], ids=["numpy", "dask"])
+def test_arrays_of_pandas_beside_arrays_with_names(dask):
+    x = xr.DataArray([1.0, 5.0, 9.0], dims="k", coords={"k": list("abc")})
+    x = x.chunk() if dask else x
+    mask = pd.Series([True, True, False], index=list("cba"))
+    for function in (ex.max, exx.max, exx.argmin, partial(exx.hardmax, dim="k"), exx.idxmax):
+        text = refusal(ArgumentError, function, x, where=mask)
+        assert text.endswith("where and the array differ in their labels, and elements are masked by place")
+    assert exx.max(x, where=mask.reindex(x.k.values)) == 9
+    for operands, where in (((x, mask), None), ((x, 1), mask), ((mask, x), x > 2)):
+        text = refusal(ArgumentTypeError, exx.maximum, *operands, where=where)
+        assert text == "maximum: arrays of pandas and of xarray in one call"
 
 
 PLAIN = array()

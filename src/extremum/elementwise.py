@@ -45,7 +45,8 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
         _require_same_times(several, dtype, out)
         arrays = [others[at].array if at in others else as_element(x, dtype) for at, x in enumerate(operands)]
         if where is not None:
-            where = as_mask(function, where)
+            labels = common_library(several).labels if several else ()
+            where = as_mask(function, where, labels=labels)
             shape = broadcast_shape(function, [each.shape for each in arrays])
             fault = f"where has shape {where.shape}, which does not broadcast with the shape {shape} of the operands"
             arrays[0] = np.broadcast_to(arrays[0], broadcast_shape(function, [shape, where.shape], fault))

@@ -37,6 +37,9 @@ jax, pandas, polars, pyarrow, torch = map(_Library, ("jax", "pandas", "polars", 
 Wrap = Callable[[NDArray[Any], tuple[int, ...]], Any]
 """Makes a result an array of the caller's library; gets, for each axis of the result, the axis of the input, or -1."""
 
+Labels = tuple[Any, ...]
+"""The labels along each axis, None for an axis without labels; empty where no axis has any."""
+
 _Maker = Callable[..., Any]
 
 
@@ -52,8 +55,8 @@ class Operand:
     masked: bool = False
     # The library of the array; all arrays of one call have to be of one library.
     library: str = "numpy"
-    # The labels along each axis, if the library has labels; equal for all operands of one call.
-    labels: tuple[Any, ...] = ()
+    # The labels along each axis, as `labels_of` returns them; equal for all operands of one call, and for its mask.
+    labels: Labels = ()
     # The time zone of elements that are instants: here they are in UTC, and `wrap` restores their zone.
     zone: str | None = None
 
@@ -144,12 +147,57 @@ def common_library(operands: Sequence[Operand]) -> Operand:
     if len(libraries) > 1:
         reason = f"arrays of {' and of '.join(sorted(libraries))} in one call"
         raise ArgumentTypeError(reason, remedy="convert them to arrays of one library first")
-    labels = [each.labels for each in operands if each.labels]
-    for own in labels[1:]:
-        if len(own) != len(labels[0]) or not all(a.equals(b) for a, b in zip(own, labels[0], strict=True)):
-            reason = "the operands differ in their labels, and elements are compared by place"
-            raise ArgumentError(reason, remedy="align them first, as x.align(y) does, or pass x.to_numpy()")
-    return next((each for each in operands if each.labels), next(iter(libraries.values()), operands[0]))
+    with_labels = [each for each in operands if each.labels]
+    if not with_labels:
+        return next(iter(libraries.values()), operands[0])
+    # An operand of a lower rank is broadcast, and its labels are those of the last axes.
+    whole = max(with_labels, key=lambda each: each.array.ndim)
+    for each in with_labels:
+        if not are_alike(each.labels, whole.labels):
+            raise ArgumentError(
+                "the operands differ in their labels, and elements are compared by place",
+                remedy="align them first, as x.align(y) does, or pass x.to_numpy()",
+            )
+    return whole
+
+
+def labels_of(x: Any) -> Labels:
+    """Return the labels of an array or a table of any library; this computes nothing."""
+    find = _LABELS.get(_adapter(_class_of(x)))
+    return () if find is None else find(x)
+
+
+def are_alike(labels: Labels, others: Labels) -> bool:
+    """Whether two arrays that are broadcast, by their last axes, have the same labels wherever both have labels."""
+    return all(
+        own is None or other is None or _are_equal(own, other)
+        for own, other in zip(reversed(labels), reversed(others), strict=False)
+    )
+
+
+def _are_equal(labels: Any, others: Any) -> bool:
+    """Whether the labels of one axis are equal; pandas' own test holds NaN for equal."""
+    if type(labels) is list or type(others) is list:
+        return list(labels) == list(others)
+    return bool(labels.equals(others))
+
+
+def _pandas_labels(x: Any) -> Labels:
+    return tuple(x.axes) if isinstance(x, pandas.Series | pandas.DataFrame) else ()
+
+
+def _polars_labels(x: Any) -> Labels:
+    return (None, list(x.columns)) if isinstance(x, polars.DataFrame) else ()
+
+
+def _pyarrow_labels(x: Any) -> Labels:
+    return (None, list(x.column_names)) if isinstance(x, pyarrow.Table | pyarrow.RecordBatch) else ()
+
+
+def _xarray_labels(x: Any) -> Labels:
+    """Return the indexes of a DataArray, which are pandas'; a Variable has none."""
+    indexes = getattr(x, "indexes", None)
+    return () if indexes is None else tuple(map(indexes.get, x.dims))
 
 
 def is_table(x: object) -> bool:
@@ -274,7 +322,7 @@ class Table:
     # `frame` makes a table of the library's columns; `row` makes a Series of one row, if rows may have any type.
     frame: Callable[[list[Any]], Any]
     row: Callable[[list[Any]], Any]
-    labels: tuple[Any, ...]
+    labels: Labels
     # The way back for all columns as one array.
     wrap: Wrap
 
@@ -340,7 +388,7 @@ def _pandas_operand(x: Any) -> Operand | None:
         table = _pandas_table(x)
         if table.by_column:
             return _table_operand(table)
-        return Operand(as_array(x.to_numpy()), table.wrap, library="pandas", labels=table.labels)
+        return Operand(as_array(x.to_numpy()), table.wrap, library="pandas", labels=labels_of(x))
     if not isinstance(x, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
         return None
     zone = _zone(x.dtype)
@@ -372,8 +420,8 @@ def _pandas_operand(x: Any) -> Operand | None:
             return pandas.Index(values)
         return pandas.Series(values, index=x.index if axes == (0,) else None, name=x.name)
 
-    labels = (x.index,) if isinstance(x, pandas.Series) else ()
-    return Operand(as_array(np.asarray(elements)), wrap, valid, False, "pandas", labels, zone and str(zone))
+    array = as_array(np.asarray(elements))
+    return Operand(array, wrap, valid, False, "pandas", labels_of(x), zone and str(zone))
 
 
 def _pandas_table(x: Any) -> Table:
@@ -399,7 +447,7 @@ def _pandas_table(x: Any) -> Table:
 
     columns, dtypes = tuple(x.iloc[:, at] for at in range(x.shape[1])), set(x.dtypes)
     by_column = len(dtypes) > 1 or not all(isinstance(dtype, np.dtype) for dtype in dtypes)
-    return Table("pandas", list(x.columns), columns, x.shape, by_column, frame, row, tuple(x.axes), wrap)
+    return Table("pandas", list(x.columns), columns, x.shape, by_column, frame, row, labels_of(x), wrap)
 
 
 def _zone(dtype: Any) -> Any:
@@ -450,10 +498,10 @@ def _polars_table(x: Any) -> Table:
             reason = f"column {name!r} holds an array in each place, and the columns of a table have one element there"
             remedy = "pass the column alone, or its elements as columns of their own"
             raise ElementTypeError(reason, given=f"{name!r}: {dtype}", remedy=remedy)
-    frame, labels = partial(polars.DataFrame, schema=names), (polars.Series(names),)
+    frame = partial(polars.DataFrame, schema=names)
     # All columns are in one zone: other tables are refused.
     wrap = _polars_back("", names, next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None))
-    return Table("polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, labels, wrap)
+    return Table("polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, labels_of(x), wrap)
 
 
 def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
@@ -523,8 +571,8 @@ def _pyarrow_table(x: Any) -> Table:
     names, frame = x.column_names, partial(type(x).from_arrays, names=x.column_names)
     # Columns of several types that compare are timestamps mixed with dates, or no times at all.
     own = next(iter((*filter(pyarrow.types.is_timestamp, x.schema.types), *x.schema.types, pyarrow.null())))
-    wrap, labels = _pyarrow_back(type(x).from_arrays, names, own), (pyarrow.array(names),)
-    return Table("pyarrow", names, tuple(x.columns), x.shape, bool(names), frame, frame, labels, wrap)
+    wrap = _pyarrow_back(type(x).from_arrays, names, own)
+    return Table("pyarrow", names, tuple(x.columns), x.shape, bool(names), frame, frame, labels_of(x), wrap)
 
 
 def _pyarrow_back(frame: _Maker, names: Sequence[str], own: Any) -> Wrap:
@@ -542,6 +590,11 @@ def _pyarrow_back(frame: _Maker, names: Sequence[str], own: Any) -> Wrap:
     return _column_wrap(names, zone, as_column, lambda result: as_column(result.reshape(1))[0], frame)
 
 
+def _xarray_operand(x: Any) -> Operand | None:
+    """Return the elements alone, for masks and inputs of models: :mod:`extremum.xarray` has functions of its own."""
+    return as_operand(x.data) if hasattr(x, "data") else None
+
+
 _ADAPTERS: dict[str, Callable[[Any], Operand | None]] = {
     "torch": _torch_operand,
     "jax": _jax_operand,
@@ -551,7 +604,14 @@ _ADAPTERS: dict[str, Callable[[Any], Operand | None]] = {
     "pyarrow": _pyarrow_operand,
     "cubed": _refuse_uncomputed,
     "dask": _refuse_uncomputed,
-    # For uses in which labels do not matter, such as masks.
-    "xarray": lambda x: as_operand(x.data) if hasattr(x, "data") else None,
+    "xarray": _xarray_operand,
 }
 """For each library, the function that makes an operand of its arrays; it returns None for other objects."""
+
+_LABELS: dict[Any, Callable[[Any], Labels]] = {
+    _pandas_operand: _pandas_labels,
+    _polars_operand: _polars_labels,
+    _pyarrow_operand: _pyarrow_labels,
+    _xarray_operand: _xarray_labels,
+}
+"""For each library with labels, by its function above, the function that returns them."""

@@ -22,7 +22,7 @@ from extremum import _native
 from extremum.arrays import FILL, as_element, as_output, misfit_of, takes
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.indices import axis_error, integers, unravel
-from extremum.interop import Operand, as_operand, frontend
+from extremum.interop import Labels, Operand, are_alike, as_operand, frontend, labels_of
 from extremum.signatures import NanPolicy, ValuesIndices, result_of
 
 _INT64 = np.dtype(np.int64)
@@ -140,7 +140,7 @@ class Reduction:
 
     def mask(self, x: Operand) -> NDArray[np.bool_] | None:
         """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
-        where = None if self.where is None else as_mask(self.function, self.where, x.array.shape)
+        where = None if self.where is None else as_mask(self.function, self.where, x.array.shape, x.labels)
         if x.valid is None:
             return where
         if not x.masked and self.nan_policy != "omit":
@@ -239,8 +239,12 @@ def flag(function: str, name: str, value: object) -> bool:
         raise ArgumentTypeError(f"{function}: {name} is {value!r}, not a bool", remedy="pass True or False") from None
 
 
-def as_mask(function: str, where: Any, shape: Ints | None = None) -> NDArray[np.bool_]:
-    """Return a mask of any library as an array of bool, broadcast to the shape of its array, or refuse it."""
+def as_mask(function: str, where: Any, shape: Ints | None = None, labels: Labels = ()) -> NDArray[np.bool_]:
+    """Return a mask of any library as an array of bool, broadcast to the shape of its array, or refuse it.
+
+    `labels` are those of its array: a mask that has other ones is refused.
+    """
+    require_labels(function, where, labels)
     operand = operand_of(function, where)
     array = operand.array
     if count := operand.missing:
@@ -256,6 +260,15 @@ def as_mask(function: str, where: Any, shape: Ints | None = None) -> NDArray[np.
         reason = f"where has shape {array.shape}, which does not broadcast to the shape {shape} of the array"
         remedy = "its dimensions, aligned at the last one, must be equal to those of the array, or 1"
         raise ArgumentError(f"{function}: {reason}", remedy=remedy) from None
+
+
+def require_labels(function: str, where: Any, labels: Labels) -> None:
+    """Refuse a mask whose labels differ from those of its array: both are read by place."""
+    if labels and not are_alike(labels_of(where), labels):
+        raise ArgumentError(
+            f"{function}: where and the array differ in their labels, and elements are masked by place",
+            remedy="align it first, as where.reindex_like(x) or where.select(x.columns) does, or pass bare elements",
+        )
 
 
 def nan(array: NDArray[Any]) -> NDArray[np.bool_]:
@@ -372,7 +385,9 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
         if out is not None and settings["return_index"]:
             raise ArgumentError(f"{function}: out receives values alone", remedy="omit out or return_index")
     if operand.array is not x and operand.valid is None:
-        # The native function takes the plain array of the operand.
+        # The native function takes the plain array of the operand, which has no labels.
+        if call.where is not None:
+            options["where"] = call.mask(operand)
         result = getattr(_native, function)(operand.array, axis, **options, **settings)
         results = result if isinstance(result, tuple) else (result,)
     else:

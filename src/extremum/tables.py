@@ -91,7 +91,9 @@ def _split(function: str, x: Any) -> Table:
 
 
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
-    return [None] * table.shape[1] if where is None else list(reductions.as_mask(function, where, table.shape).T)
+    if where is None:
+        return [None] * table.shape[1]
+    return list(reductions.as_mask(function, where, table.shape, table.labels).T)
 
 
 def _part(x: Operand, table: Table, place: int) -> Operand:

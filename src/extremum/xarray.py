@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 import extremum as ex
 from extremum.arrays import class_name, misfit_of
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, required_by, within
-from extremum.reductions import Reduction, one_axis
+from extremum.interop import labels_of
+from extremum.reductions import Reduction, one_axis, require_labels
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, like
 
 with required_by("extremum.xarray"):
@@ -81,6 +82,7 @@ def mask(function: str, where: Any, x: xr.DataArray) -> Any:
     if isinstance(where, xr.Dataset):
         where = where[x.name]
     if not isinstance(where, xr.DataArray):
+        require_labels(function, where, labels_of(x))
         return where
     strange = [name for name in where.dims if name not in x.dims]
     try:
@@ -478,6 +480,14 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
         # Align the mask with the operands as they align with each other.
         where = options.pop("where")
         several = arrays if where is None else (*arrays, where)
+        for each in several:
+            if labels_of(each) and not isinstance(each, xr.DataArray | xr.Dataset):
+                # Its labels have no dimension that has a name.
+                library = type(each).__module__.partition(".")[0]
+                raise ArgumentTypeError(
+                    f"{name}: arrays of {library} and of xarray in one call",
+                    remedy="convert them to arrays of one library first, as xarray.DataArray(y) does",
+                )
 
         def call(*data: Any) -> Any:
             mask = None if where is None else data[-1]
