@@ -117,6 +117,13 @@ def test_hardmax_is_that_of_the_whole_array(data, case):
     hold(result, ex.hardmax(x, axes, where=where, nan_policy=policy), x, d.chunks, axes, where)
 
 
+@pytest.mark.parametrize("chunks", [(-1, -1), (-1, 1), (3000, 2), (8193, 1)], ids=str)
+def test_hardmax_of_more_slices_than_numpy_reads_at_a_time(chunks):
+    expected = np.tile(np.eye(2, dtype=np.float32), (4100, 1))
+    ones = ed.hardmax(da.from_array(expected, chunks), nan_policy="omit")
+    assert_identical(ones.compute(scheduler="synchronous"), expected)
+
+
 @settings(max_examples=60)
 @given(
     st.data(), arrays(), st.booleans(), st.sampled_from(["largest", "smallest"]), st.sampled_from(["propagate", "omit"])
@@ -382,7 +389,13 @@ REFUSED = [
     (AxisError, ex.argmax, (D, 2), {}, "argmax: axis 2 is out of range for an array with 2 dimensions"),
     (ArgumentError, ex.max, (D,), {"nan_policy": "skip"}, "max: there is no NaN policy 'skip'"),
     (ElementTypeError, ex.argmax, (D,), {"dtype": np.float16}, "argmax: index type float16 is not an integer"),
-    (ArgumentError, ex.argmax, (D,), {"out": np.zeros((), int)}, "argmax: a result that is computed later is written"),
+    (
+        ArgumentError,
+        ex.argmax,
+        (D,),
+        {"out": np.zeros((), int)},
+        "argmax: out cannot receive a result that is computed later",
+    ),
     (ElementTypeError, ex.argmax, (D,), {"where": da.zeros((4, 6))}, "argmax: where has element type float64"),
     (ArgumentError, ex.argmax, (D,), {"where": np.ones((5, 6), bool)}, "argmax: where has shape (5, 6), which"),
     (ArgumentError, ed.max, (D,), {"split_every": 1}, "max: split_every=1 merges nothing"),
@@ -393,8 +406,8 @@ REFUSED = [
     (ElementTypeError, ex.top_k, (D.astype(complex), 1), {}, "top_k: cannot take elements of type complex128"),
     (ArgumentError, ed.top_k, (D, 1), {"mode": "most"}, "top_k: there is no mode 'most'"),
     (ArgumentTypeError, ed.top_k, (D, 1), {"dim": 1}, "top_k() got an unexpected keyword argument 'dim'"),
-    (ArgumentTypeError, ed.argmax, (np.zeros(3),), {}, "argmax: numpy.ndarray is no array of Dask's"),
-    (ArgumentTypeError, ed.maximum, (1, 2), {}, "maximum: no operand is an array of Dask's"),
+    (ArgumentTypeError, ed.argmax, (np.zeros(3),), {}, "argmax: numpy.ndarray is not a Dask array"),
+    (ArgumentTypeError, ed.maximum, (1, 2), {}, "maximum: no operand is a Dask array"),
     (ArgumentError, ex.maximum, (D, np.zeros(5)), {}, "maximum: operands could not be broadcast together with shapes"),
     (ArgumentError, ex.maximum, (D, np.ma.array([1.0], mask=[True])), {}, "1 masked element would be compared as if"),
 ]

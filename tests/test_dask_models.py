@@ -103,10 +103,20 @@ def test_what_is_refused_at_once(tmp_path):
     assert refusal(AxisError, ed.run, mixed, chunked(), 2) == (
         "run: axis 2 is out of range for an array with 2 dimensions"
     )
+    assert refusal(ArgumentTypeError, ed.run, mixed, chunked(), chunked()) == (
+        "run: a second array, dask.array.core.Array, stands in the place of axis"
+    )
+    for axis, text in (
+        ("n", "axis 'n' is not an integer"),
+        ((0,), "axis (0,) is not one axis"),
+        (True, "axis True is"),
+    ):
+        assert refusal(ArgumentTypeError, ed.run, mixed, chunked(), axis).startswith(f"run: {text}")
+    assert refusal(ArgumentTypeError, ed.run, 3, chunked()) == "the model is builtins.int"
     assert refusal(ArgumentError, ed.run, mixed, da.from_array(X, chunks=(5, 2))) == (
         "run: axis 1 is cut into 2 chunks, and a model takes whole entries"
     )
-    assert refusal(ArgumentTypeError, ed.run, mixed, X) == "run: numpy.ndarray is no array of Dask's"
+    assert refusal(ArgumentTypeError, ed.run, mixed, X) == "run: numpy.ndarray is not a Dask array"
     unknown = chunked()[:, chunked()[0] > 0]
     assert refusal(ArgumentError, ed.run, mixed, unknown) == "run: the sizes of the chunks along axis 1 are not known"
     two = model("(float[n] x, float[n] w) => (y) { y = Max(x, w) }")

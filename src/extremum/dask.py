@@ -33,7 +33,8 @@ with required_by("extremum.dask"):
     from dask.layers import ArrayBlockIdDep, ArraySliceDep
 
 from extremum.arrays import class_name
-from extremum.indices import axis_error
+from extremum.groups import refuse_groups
+from extremum.indices import axis_error, integers
 from extremum.interop import Operand, as_operand, common_library
 from extremum.partials import Part, Pieces, TopK
 from extremum.reductions import Index, Reduction, Selection, flag, index_type, one_axis
@@ -311,8 +312,8 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
         reductions.require_policy(name, nan_policy)
         dask_arrays = [x for x in arrays if isinstance(x, da.Array)]
         if not dask_arrays:
-            reason = f"{name}: no operand is an array of Dask's"
-            raise ArgumentTypeError(reason, remedy=f"call extremum.{name}, or pass one")
+            refuse_groups(name, *arrays)
+            raise ArgumentTypeError(f"{name}: no operand is a Dask array", remedy=f"call extremum.{name}, or pass one")
         _require_chunked(name, dask_arrays[0], out)
         operands = [_operand(name, x) for x in arrays]
         probes = (np.ones((1,) * x.ndim, _element_type(name, x)) if hasattr(x, "ndim") else x for x in operands)
@@ -371,11 +372,17 @@ def share() -> Iterator[None]:
 
 def _require_chunked(function: str, x: Any, out: Any = None) -> None:
     if not isinstance(x, da.Array):
-        remedy = f"pass dask.array.from_array(x, chunks=...), or call extremum.{function}"
-        raise ArgumentTypeError(f"{function}: {class_name(x)} is no array of Dask's", remedy=remedy)
+        refuse_groups(function, x)
+        at_once = "extremum.backend.run_model" if function == "run" else f"extremum.{function}"
+        raise ArgumentTypeError(
+            f"{function}: {class_name(x)} is not a Dask array",
+            remedy=f"pass dask.array.from_array(x, chunks=...), or call {at_once}",
+        )
     if out is not None:
-        reason = f"{function}: a result that is computed later is written to no array now"
-        raise ArgumentError(reason, remedy="omit out, and pass the result to dask.array.store")
+        raise ArgumentError(
+            f"{function}: out cannot receive a result that is computed later",
+            remedy="omit out, and pass the result to dask.array.store",
+        )
 
 
 def _unknown_axes(x: Any) -> tuple[int, ...]:
@@ -603,10 +610,12 @@ def run(
     from extremum.backend import batch_outputs, prepare
 
     _require_chunked("run", array)
-    rank, axis = array.ndim, operator.index(axis)
-    if not -rank <= axis < rank:
-        raise axis_error("run", axis, array.shape)
-    axis %= rank
+    if getattr(axis, "shape", ()):
+        raise ArgumentTypeError(
+            f"run: a second array, {class_name(axis)}, stands in the place of axis",
+            remedy="pass one array; a model with several inputs runs in extremum.backend.run_model on computed arrays",
+        )
+    axis = batch_axis(axis, array)
     for other, count in enumerate(array.numblocks):
         if other != axis and count > 1:
             reason = f"run: axis {other} is cut into {count} chunks, and a model takes whole entries"
@@ -624,6 +633,17 @@ def run(
         new = {at: length for at, length in enumerate(each.shape) if at != each.batch}
         results.append(_pick(several, each.number, (each.batch,), new, each.dtype))
     return tuple(results) if results[1:] else results[0]
+
+
+def batch_axis(axis: Any, array: Array) -> int:
+    """Return the axis of a batch as a non-negative number, or refuse it."""
+    number = integers("run", axis, array)
+    rank = len(array.shape)
+    if isinstance(number, tuple):
+        raise ArgumentTypeError(f"run: axis {axis!r} is not one axis", remedy="pass an int")
+    if not -rank <= number < rank:
+        raise axis_error("run", number, array.shape)
+    return number % rank
 
 
 def as_it_travels(model: Any, session: PreparedModel) -> bytes | str:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from extremum import groups
 from extremum.arrays import as_array, as_result, is_numpy_masked, misfit_of, not_there, refuse_device
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, first_line
 from extremum.loading import load_module
@@ -84,6 +85,7 @@ _class_of: Callable[[object], Any] = type
 _TABLES = "extremum.tables"
 
 _FRONTENDS = {
+    **dict.fromkeys(groups.CLASSES, "extremum.groups"),
     ("xarray", "DataArray"): "extremum.xarray",
     ("xarray", "Dataset"): "extremum.xarray",
     ("dask", "Array"): "extremum.dask",
@@ -93,7 +95,10 @@ _FRONTENDS = {
     ("pyarrow", "Table"): _TABLES,
     ("pyarrow", "RecordBatch"): _TABLES,
 }
-"""The module with array functions for a class, by the package and name of the class; xarray first, for its labels."""
+"""The module with array functions for a class, by the package and name of the class.
+
+The order decides between arrays of several: groups are refused, and xarray's labels stay.
+"""
 
 _ORDER = tuple(dict.fromkeys(_FRONTENDS.values()))
 

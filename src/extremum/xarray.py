@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import extremum as ex
 from extremum.arrays import class_name, misfit_of
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, required_by, within
+from extremum.groups import refuse_groups
 from extremum.interop import labels_of
 from extremum.reductions import Reduction, one_axis, require_labels
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, like
@@ -40,9 +41,13 @@ Dims = Hashable | Sequence[Hashable] | None
 
 def require_labelled(function: str, x: Any) -> None:
     """Refuse anything but a DataArray or a Dataset."""
-    if not isinstance(x, xr.DataArray | xr.Dataset):
-        reason = f"{function}: {class_name(x)} is no DataArray or Dataset"
-        raise ArgumentTypeError(reason, remedy=f"call extremum.{function}, with axis instead of dim")
+    if isinstance(x, xr.DataArray | xr.Dataset):
+        return
+    refuse_groups(function, x)
+    remedy = "pass xarray.DataArray(x, dims=..., coords=...)"
+    if hasattr(ex, function):
+        remedy = f"call extremum.{function}, with axis instead of dim"
+    raise ArgumentTypeError(f"{function}: {class_name(x)} is neither a DataArray nor a Dataset", remedy=remedy)
 
 
 def dims_of(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:
@@ -475,6 +480,7 @@ class _Elementwise(Protocol):
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
     @like(name, _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example), without=("out",))
     def function(*arrays: Any, **options: Any) -> Any:
+        refuse_groups(name, *arrays)
         if not any(isinstance(x, xr.DataArray | xr.Dataset) for x in arrays):
             require_labelled(name, arrays[0] if arrays else None)
         # Align the mask with the operands as they align with each other.

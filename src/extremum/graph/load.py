@@ -22,7 +22,7 @@ import onnx
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
-from extremum.errors import ExtremumError, FileError, ModelError
+from extremum.errors import ArgumentTypeError, ExtremumError, FileError, ModelError
 from extremum.files import open_file
 from extremum.graph import nodes
 from extremum.graph.types import attribute_tensors, copy_fields, dense, is_external, sparse_tensors, wrong_tensor
@@ -237,6 +237,11 @@ def load(model: Source) -> onnx.ModelProto:
     """Return a model without negative sizes (a ModelProto that has any is copied); read no weights in other files."""
     if isinstance(model, onnx.ModelProto):
         proto, source = model, "the ModelProto holds"
+    elif not isinstance(model, bytes | str | os.PathLike):
+        raise ArgumentTypeError(
+            f"the model is {type(model).__module__}.{type(model).__qualname__}",
+            remedy="pass an onnx.ModelProto, its bytes or the path of its file",
+        )
     else:
         proto = onnx.ModelProto()
         source = "the bytes hold" if isinstance(model, bytes) else f"{str(Path(model))!r} holds"
