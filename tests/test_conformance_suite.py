@@ -80,6 +80,17 @@ def test_a_selection_leaves_its_cases_as_they_are(suite):
             "the suite has no case 'argmax_13_float32_nan_midle_row'; help: did you mean "
             "argmax_13_float32_nan_middle_row or ",
         ),
+        (
+            {"names": ["test_topk_24_float32_nan"]},
+            "the suite has no case 'topk_24_float32_nan'; help: 18 names begin so: topk_24_float32_nan_first_row, "
+            "topk_24_float32_nan_first_column, topk_24_float32_nan_first_rank_1 and 15 more",
+        ),
+        (
+            {"names": ["topk_24_float32_nan_first"]},
+            "the suite has no case 'topk_24_float32_nan_first'; help: did you mean topk_24_float32_nan_first_row or "
+            "topk_24_float32_nan_first_column or topk_24_float32_nan_first_rank_1?",
+        ),
+        ({"names": ["xyz"]}, "the suite has no case 'xyz'; help: extremum conformance export lists them"),
     ],
 )
 def test_a_selection_of_what_is_not_there(given, message):

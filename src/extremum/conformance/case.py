@@ -11,6 +11,7 @@ from extremum import lower, reference, spec, validate
 from extremum.conformance.topics import Question
 from extremum.graph.nodes import operand_types
 from extremum.operations import Operation, results
+from extremum.runtimes.comparison import axis_of_any_order
 from extremum.runtimes.runtime import Array
 from extremum.spec import OperatorVersion
 
@@ -41,6 +42,16 @@ class Case:
     def specified(self) -> bool:
         """Whether a document decides the answer, so that a runtime with another answer is wrong."""
         return not self.question.leaves_open
+
+    @property
+    def output_names(self) -> list[str]:
+        """The outputs of the model in their order."""
+        return [f"y{position or ''}" for position in range(len(self.version.outputs))]
+
+    @property
+    def any_order_along(self) -> int | None:
+        """The axis along which the outputs may have any order, the same in all of them; None where there is none."""
+        return None if self.question.refused else axis_of_any_order(self.question)
 
     @property
     def stated(self) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The suite as files, in the layout of ONNX's own backend tests, with a manifest.
 
-The folder ``result/test_NAME`` holds a case with an answer, ``refusal/test_NAME`` a case without; a loader of that
-layout needs only ``result``. ``manifest.json`` has the rest.
+Each case has a folder ``KIND/test_NAME``. A loader of that layout, which compares every bit, needs only ``result``. In
+``any_order`` are the cases whose outputs may have another order, in ``refusal`` those without an answer.
+``manifest.json`` has the rest.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from extremum.conformance.case import Case
 from extremum.conformance.model import model_of
 from extremum.conformance.selection import Selection, cases
 from extremum.errors import ArgumentError
+from extremum.runtimes.runtime import Array
+
+KINDS = ("result", "any_order", "refusal")
+"""The folders of an export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def export(
         raise ArgumentError("no case matches", remedy="drop a filter")
     # Next to the target, so that the finished folder only needs a new name.
     draft = target.parent / f".{target.name}-{secrets.token_hex(4)}"
-    for kind in ("result", "refusal"):
+    for kind in KINDS:
         (draft / kind).mkdir(parents=True)
     try:
         entries = []
@@ -93,37 +98,60 @@ def export(
             target.rmdir()
         draft.rename(target)
     except BaseException:
-        # Removing thousands of files takes seconds: a process that outlives this one does it.
-        remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
-        command, null = [sys.executable, "-I", "-S", "-c", remover, str(draft)], subprocess.DEVNULL
-        # Nobody waits for that process; a set return code prevents the warning about it.
-        subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null).returncode = 0
+        _remove(draft)
         raise
     refusals = sum(entry["expected"] == "refusal" for entry in entries)
     return Exported(target, len(entries) - refusals, refusals, size)
 
 
+def _remove(draft: Path) -> None:
+    """Remove thousands of files, which takes seconds, in a process that outlives this one."""
+    remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", remover, str(draft)],
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    # Nobody waits for that process; a set return code prevents the warning about it.
+    process.returncode = 0
+
+
 def _write(case: Case, draft: Path) -> dict[str, Any]:
     """Write the files of a case and return its entry in the manifest."""
     expected = case.expected()
-    kind = "refusal" if expected is None else "result"
-    folder = draft / kind / f"test_{case.name}"
-    data = folder / "test_data_set_0"
+    path = f"{_kind_of(case)}/test_{case.name}"
+    data = draft / path / "test_data_set_0"
     data.mkdir(parents=True)
-    (folder / "model.onnx").write_bytes(model_of(case, expected).SerializeToString(deterministic=True))
-    tensors = [(f"input_{at}", name, x) for at, (name, x) in enumerate(case.feeds.items())]
-    tensors += [(f"output_{at}", f"y{at or ''}", x) for at, x in enumerate(expected or ())]
-    for file, name, x in tensors:
-        (data / f"{file}.pb").write_bytes(onnx.numpy_helper.from_array(x, name).SerializeToString(deterministic=True))
+    (draft / path / "model.onnx").write_bytes(model_of(case, expected).SerializeToString(deterministic=True))
+    for position, (name, x) in enumerate(case.feeds.items()):
+        (data / f"input_{position}.pb").write_bytes(_tensor(name, x))
+    for position, x in enumerate(expected or ()):
+        (data / f"output_{position}.pb").write_bytes(_tensor(case.output_names[position], x))
     return {
         "name": case.name,
-        "path": f"{kind}/test_{case.name}",
+        "path": path,
         "operator": case.version.name,
         "version": case.version.since,
         "element_type": case.element,
         "topic": case.topic,
+        "inputs": list(case.feeds),
+        "outputs": case.output_names,
+        "any_order_along": case.any_order_along,
         "specified": case.specified,
         "says": case.question.says,
         "leaves_open": case.question.leaves_open,
-        "expected": kind,
+        "expected": "refusal" if expected is None else "result",
     }
+
+
+def _kind_of(case: Case) -> str:
+    """Return the folder of a case."""
+    if case.question.refused:
+        return "refusal"
+    return "result" if case.any_order_along is None else "any_order"
+
+
+def _tensor(name: str, x: Array) -> bytes:
+    return onnx.numpy_helper.from_array(x, name).SerializeToString(deterministic=True)

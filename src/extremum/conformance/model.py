@@ -23,7 +23,7 @@ def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
         return helper.make_tensor_value_info(name, element_of(element).onnx_number, shape)
 
     inputs = [value(name, x.dtype.name, x.shape) for name, x in case.feeds.items()]
-    result_names = [f"y{at or ''}" for at in range(len(case.version.outputs))]
+    result_names = case.output_names
     types = ["int64" if each.types == ("int64",) else case.element for each in case.version.outputs]
     shapes = [None] * len(result_names) if expected is None else [x.shape for x in expected]
     outputs = [value(*each) for each in zip(result_names, types, shapes, strict=True)]

@@ -69,11 +69,9 @@ class Selection:
                     text = ", ".join(map(str, sorted(choices)))
                     raise ArgumentError(f"the suite has no {noun} {name!r}", remedy=f"it has {text}")
         if self.names:
-            object.__setattr__(self, "names", frozenset(name.removeprefix("test_") for name in self.names))
-            if missing := set(self.names).difference(_names()):
-                near = get_close_matches(min(missing), _names(), 3)
-                remedy = f"did you mean {' or '.join(near)}?" if near else "extremum conformance export lists them"
-                raise ArgumentError(f"the suite has no case {min(missing)!r}", remedy=remedy)
+            names = frozenset(name.removeprefix("test_") for name in self.names)
+            object.__setattr__(self, "names", names)
+            _require_cases(names)
 
     def takes(self, schema: OperatorVersion, element: str, topic: str) -> bool:
         """Return whether the cases of a topic are selected."""
@@ -82,7 +80,27 @@ class Selection:
         return all(not choices or value in choices for choices, value in zip(filters, values, strict=True))
 
 
-_names = functools.cache(lambda: [case.name for case in cases()])
+@functools.cache
+def _names() -> list[str]:
+    """Return the name of every case."""
+    return [case.name for case in cases()]
+
+
+def _require_cases(names: Collection[str]) -> None:
+    """Raise an ArgumentError about the first name that no case has."""
+    missing = set(names).difference(_names())
+    if missing:
+        name = min(missing)
+        raise ArgumentError(f"the suite has no case {name!r}", remedy=_suggestion(name))
+
+
+def _suggestion(name: str) -> str:
+    """Return which cases may be meant: those that begin so, or those with a similar name."""
+    beginning = [each for each in _names() if name and each.startswith(name)]
+    if len(beginning) > 3:
+        return f"{len(beginning)} names begin so: {', '.join(beginning[:3])} and {len(beginning) - 3} more"
+    near = beginning or get_close_matches(name, _names(), 3)
+    return f"did you mean {' or '.join(near)}?" if near else "extremum conformance export lists them"
 
 
 def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
@@ -106,10 +124,23 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
     starts = {tuple(name.split("_")[:3]) for name in subset.names}
     for schema, element, topic in product(VERSIONS, ELEMENT_TYPES, TOPICS):
         start = (schema.name.lower(), str(schema.since), element.name)
-        there = element.name in schema.types or topic == "refusals"
-        if there and subset.takes(schema, element.name, topic) and (not starts or start in starts):
-            identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
-            subject = Subject(schema, element.dtype, np.random.default_rng([seed, identity]))
-            for case in (Case(schema, element.name, topic, question) for question in TOPICS[topic](subject)):
-                if (case.specified or not subset.specified_only) and (not subset.names or case.name in subset.names):
-                    yield case
+        if starts and start not in starts:
+            continue
+        if not subset.takes(schema, element.name, topic):
+            continue
+        # A version is asked about a type that it does not take only whether it refuses it.
+        if element.name not in schema.types and topic != "refusals":
+            continue
+        identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
+        subject = Subject(schema, element.dtype, np.random.default_rng([seed, identity]))
+        for question in TOPICS[topic](subject):
+            case = Case(schema, element.name, topic, question)
+            if _is_selected(case, subset):
+                yield case
+
+
+def _is_selected(case: Case, selection: Selection) -> bool:
+    """Return whether a case of a topic that is selected is selected too."""
+    if selection.specified_only and not case.specified:
+        return False
+    return not selection.names or case.name in selection.names
