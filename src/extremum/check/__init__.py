@@ -1,134 +1,20 @@
 """Findings about a model: nodes that break a rule, and nodes that a target refuses or answers differently.
 
-The rules are in :mod:`extremum.check.rules`. They look at the nodes of this package's operators, in the graph, its
-subgraphs and the model-local functions, and read no weights.
+The rules of a version are in :mod:`extremum.check.promises`, those of targets in :mod:`extremum.check.targets`.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection
-from contextlib import ExitStack
-
-from extremum.errors import ArgumentError, required_by
+from extremum.errors import required_by
 
 with required_by("extremum.check"):
-    import onnx
-
-from extremum import runtimes
-from extremum.check.question import AskedRuntime
-from extremum.check.rules import RULES, Finding, Report, Rule, Severity, Targets
-from extremum.directml import feature_level_of
-from extremum.graph.load import load
-from extremum.graph.nodes import canonical
-from extremum.graph.sites import sites
-from extremum.runtimes import Runtime
-from extremum.runtimes.process import Subprocess
-from extremum.spec import OPERATORS
+    from extremum.check.apply import check
+    from extremum.check.findings import Finding, Report, Severity
+    from extremum.check.question import AskedRuntime
+    from extremum.check.rule import Rule, Targets
+    from extremum.check.rules import RULES, find, matching
+    from extremum.runtimes import Runtime
 
 __all__ = ["RULES", "AskedRuntime", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets"]
 __all__ += ["check", "find", "matching"]
 __dir__ = __all__.copy
-
-
-def check(
-    model: onnx.ModelProto | bytes | str | os.PathLike[str],
-    *,
-    feature_level: int | str | None = None,
-    runtime: str | AskedRuntime | None = None,
-    select: Collection[str] = (),
-    ignore: Collection[str] = (),
-) -> Report:
-    """Apply the rules to a model.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto, bytes, str or path-like
-        The model, its serialised form, or its file. Weights in other files are not read.
-    feature_level : int or str, optional
-        DirectML's feature level, such as ``0x4100`` or ``"4_1"``; by default DirectML is not a target.
-    runtime : str or AskedRuntime, optional
-        The runtime that the model is for, such as ``tract`` or ``onnxruntime:cuda``: each node runs on it, in a
-        separate process. By default, the installed onnxruntime is asked which nodes it refuses.
-    select : collection of str
-        The rules to use: codes, or prefixes such as ``EX1``; all by default.
-    ignore : collection of str
-        The rules to leave out.
-
-    Raises
-    ------
-    ModelError
-        If it is not an ONNX model.
-    ArgumentError
-        If there is no such rule, feature level or installed runtime.
-    OSError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.check import check
-    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax <axis=1> (x) }'
-    >>> for finding in check(onnx.parser.parse_model(text)).counted():
-    ...     print(finding)
-    EX003 error: ArgMax-13 has axis=1, but its input has rank 1
-      at    graph.node[0], opset 13
-      given x: float32[3], axis=1
-      help  use a value in [-1, 0]
-    """
-    selection, exclusion = ({rule.code for code in codes for rule in matching(code)} for codes in (select, ignore))
-    rules = [rule for rule in RULES if (not selection or rule.code in selection) and rule.code not in exclusion]
-    level = None if feature_level is None else feature_level_of(feature_level)
-    notes, stock = [], None
-    with ExitStack() as stack:
-        if isinstance(runtime, str):
-            runtime = AskedRuntime(stack.enter_context(Subprocess(runtime)))
-        elif runtime is None:
-            try:
-                stock = runtimes.find("onnxruntime")
-            except ArgumentError as error:
-                notes.append(f"onnxruntime was not asked what it refuses: {error.one_line()}")
-        targets = Targets(stock, level, runtime)
-        # A function that is called with several types is checked with each of them.
-        findings: dict[Finding, None] = {}
-        places = set[str]()
-        for site in sites(load(model)):
-            if "" not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
-                notes.append(f"{site.node.op_type} at {site.place} has no version: its domain is not imported")
-            if site.schema is None:
-                continue
-            if any(tensor.element is None for tensor in site.operands):
-                notes.append(f"an element type at {site.place} is not known, so some rules do not apply to it")
-            places.add(site.path)
-            for rule in rules:
-                for each in rule.look(site, site.schema, targets):
-                    where, given = (str(site.schema), site.place, site.opsets[""]), each.given or site.given or None
-                    findings[Finding(rule.code, rule.severity, *where, each.reason, given, each.remedy)] = None
-    return Report(tuple(findings), len(places), tuple(dict.fromkeys(notes)))
-
-
-def find(code: str) -> Rule:
-    """Return the rule of a code, such as ``EX001`` or ``ex001``; raise ArgumentError if there is none.
-
-    >>> from extremum.check import find
-    >>> find("EX009").title
-    'nothing to choose from'
-    """
-    return _require_rules(code, [rule for rule in RULES if rule.code == code.upper()])[0]
-
-
-def matching(prefix: str) -> tuple[Rule, ...]:
-    """Return the rules whose code starts with a prefix, ``EX1`` or ``ex1``; raise ArgumentError if there is none.
-
-    >>> from extremum.check import matching
-    >>> [rule.code for rule in matching("EX00")][:2]
-    ['EX001', 'EX002']
-    """
-    return _require_rules(prefix, [rule for rule in RULES if prefix and rule.code.startswith(prefix.upper())])
-
-
-def _require_rules(code: str, rules: list[Rule]) -> tuple[Rule, ...]:
-    if not rules:
-        remedy = f"the codes are {', '.join(rule.code for rule in RULES)}"
-        raise ArgumentError(f"there is no rule {code!r}", remedy=remedy)
-    return tuple(rules)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from extremum import backend, runtimes, validate
 from extremum.check.question import AskedRuntime
-from extremum.check.rules import Targets
+from extremum.check.rule import Targets
 from extremum.directml import FeatureLevel, create_operator, steps
 from extremum.errors import ArgumentError
 from extremum.graph import nodes

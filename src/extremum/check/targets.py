@@ -1,0 +1,334 @@
+"""The rules of targets: what a runtime, or a feature level of DirectML, refuses or answers differently."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+from extremum import infer, validate
+from extremum.check.findings import Severity
+from extremum.check.question import AskedRuntime, Kind, refusals
+from extremum.check.rule import Rule, Targets, rule
+from extremum.directml import steps
+from extremum.errors import ExecutionError, ExtremumError, SpecError, UnknownOperatorError
+from extremum.graph.sites import Site
+from extremum.runtimes import shown
+from extremum.runtimes.comparison import Outcome
+from extremum.runtimes.process import InProcess
+from extremum.runtimes.runtime import refusal
+from extremum.spec import Family, OperatorVersion
+from extremum.tensors import TensorType
+
+_ELEMENTWISE = (Family.MAXIMUM, Family.MINIMUM)
+_FAILURES = {Outcome.REFUSED: "does not run", Outcome.CRASHED: "crashes on", Outcome.TIMED_OUT: "does not finish"}
+_REMEDIES = {
+    Outcome.NAN: "no document says what NaN compares to: keep it away from the node",
+    Outcome.ZERO: "no document says which of the two zeros is the larger one: do not rely on its sign",
+}
+_in_process = functools.cache(lambda runtime: AskedRuntime(InProcess(runtime)))
+
+
+@rule(
+    "EX101",
+    "refused by the installed onnxruntime",
+    Severity.WARNING,
+    what="""
+        The installed onnxruntime, tried with a model of this one node, does not run it on its element type.
+        """,
+    why="A model with one such node cannot be loaded at all. `extremum fix` rewrites it into nodes that can.",
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int16[10] scores) => (int64[1] label) {
+           label = ArgMax (scores)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int16[10] scores) => (int64[1] label) {
+           wide = Cast <to = 6> (scores)
+           label = ArgMax (wide)
+        }
+        """,
+)
+def _onnxruntime(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    element = site.element
+    if targets.runtime is None or element not in schema.types:
+        return
+    if (answer := refusal(targets.runtime, schema, site.opsets[""], element)) is not None:
+        rewritten = schema.family is not Family.TOP or "int" in element
+        reason = f"{shown(targets.runtime)} does not run {schema} on {element} at opset {site.opsets['']}"
+        remedy = "extremum fix rewrites it" if rewritten else "run the node with extremum.onnxruntime"
+        yield UnknownOperatorError(reason, given=answer, remedy=remedy)
+
+
+@rule(
+    "EX102",
+    "refused by the DirectML feature level",
+    Severity.WARNING,
+    what="DirectML does not take the operators that replace the node at the given feature level.",
+    why="The node falls back to the CPU, with a copy in each direction, or the model is refused.",
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int64[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int32[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+        """,
+)
+def _directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    unknown = any(tensor.element is None for tensor in site.operands)
+    if targets.feature_level is None or unknown or any(refusals(site.outputs)):
+        return
+    # A feature level does not depend on sizes: an open size counts as 1 (for TopK as k), an open rank as 4.
+    k = site.accepted.get("k")
+    least = k if isinstance(k, int) else 1
+    shapes = ((None,) * 4 if each.shape is None else each.shape for each in site.operands)
+    sizes = (tuple(size if isinstance(size, int) else least for size in shape) for shape in shapes)
+    types = [TensorType(each.element, each_sizes) for each, each_sizes in zip(site.operands, sizes, strict=True)]
+    # If these sizes do not fit each other, they say nothing about the model.
+    if not any(refusals(infer.outputs, schema, site.accepted, types)):
+        inputs = list(zip(site.names, types, strict=False))
+        outputs = list(zip(site.node.output, infer.outputs(schema, site.accepted, types), strict=True))
+        for error in refusals(steps, schema, site.accepted, inputs, outputs, targets.feature_level):
+            yield type(error)(error.reason, remedy=error.remedy)
+
+
+@rule(
+    "EX103",
+    "NaN",
+    Severity.INFO,
+    what="An operator that looks along axes reads floating-point elements.",
+    why="""
+        No document defines what a NaN does. For extremum, as for NumPy, it is the extremum; in TopK it is
+        greater than every number, as for onnxruntime. Elsewhere onnxruntime (1.21 to 1.32) skips it in a matrix
+        unless it comes first, skips it in most places for ReduceMax and ReduceMin, and puts no 1 into a row of
+        Hardmax that begins with it. In a vector ArgMax and ArgMin find it up to 1.31, and skip it in 1.32.
+        """,
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int32[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+        """,
+)
+def _nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    if schema.family not in _ELEMENTWISE and "float" in (site.element or ""):
+        reason = f"runtimes answer {schema} differently where its input holds a NaN"
+        yield SpecError(reason, remedy="make sure that there is none, or run the node with extremum")
+
+
+@rule(
+    "EX104",
+    "Hardmax over several axes",
+    Severity.WARNING,
+    what="""
+        Hardmax before version 13 has more than one axis from `axis` on: each block of them gets a single 1.
+        """,
+    why="""
+        onnx's reference evaluator (1.19 to 1.23) and runtimes that follow version 13 answer otherwise: a 1
+        along one axis.
+        """,
+    example="""
+        <ir_version: 8, opset_import: ["" : 11]>
+        g (float[2, 3, 4] scores) => (float[2, 3, 4] hot) {
+           hot = Hardmax <axis = 1> (scores)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 11]>
+        g (float[2, 3, 4] scores) => (float[2, 3, 4] hot) {
+           hot = Hardmax <axis = 2> (scores)
+        }
+        """,
+)
+def _hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    rank = site.inputs[0].rank if site.inputs else None
+    if not schema.coerced or rank is None or any(refusals(validate.axes, schema, site.accepted, rank)):
+        return
+    axes = validate.axes(schema, site.accepted, rank)
+    if len(axes) > 1:
+        reason = f"{schema} puts a single 1 into each block of axes {axes[0]} to {axes[-1]}"
+        remedy = "reshape those axes into one and use opset 13 or later"
+        yield SpecError(f"{reason}; some runtimes put one per row", remedy=remedy)
+
+
+@rule(
+    "EX105",
+    "select_last_index on CUDA",
+    Severity.INFO,
+    what="ArgMax or ArgMin states `select_last_index=1`.",
+    why="onnxruntime has no CUDA kernel for it: the node runs on the CPU, with a copy in each direction.",
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[10] scores) => (int64[1] label) {
+           label = ArgMax <select_last_index = 1> (scores)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[10] scores) => (int64[1] label) {
+           label = ArgMax (scores)
+        }
+        """,
+)
+def _cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    if site.accepted.get("select_last_index"):
+        reason = f"onnxruntime runs {schema} with select_last_index=1 on the CPU, even where a GPU is used"
+        yield SpecError(reason, remedy="drop it if ties do not matter")
+
+
+@rule(
+    "EX106",
+    "refused by the runtime",
+    Severity.WARNING,
+    what="The runtime that `--for` names, tried with a model of this one node, gives no answer.",
+    why="""
+        It runs in a process of its own, so a crash is a finding too. `extremum fix --for` rewrites a node into
+        others that the runtime takes, if standard ONNX can express it.
+        """,
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (uint16[4] left, uint16[4] right) => (uint16[4] louder) {
+           louder = Max (left, right)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (uint16[4] left, uint16[4] right) => (uint16[4] louder) {
+           wide_left = Cast <to = 6> (left)
+           wide_right = Cast <to = 6> (right)
+           wide = Max (wide_left, wide_right)
+           louder = Cast <to = 4> (wide)
+        }
+        """,
+)
+def _no_answer(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    if (runtime := targets.asked) is None:
+        return
+    for outcome, why, reproducer in runtime.differences(site):
+        if outcome in _FAILURES:
+            failure = f"{runtime.name} {_FAILURES[outcome]} {schema} on {site.element} at opset {site.opsets['']}"
+            remedy = f"extremum fix --for {runtime.watched.name} rewrites it, if standard ONNX can express it"
+            yield UnknownOperatorError(failure, given=f"{reproducer}: {why}", remedy=remedy)
+
+
+@rule(
+    "EX107",
+    "answered differently by the runtime",
+    Severity.WARNING,
+    what="The runtime that `--for` names, tried with a model of this one node, gives another answer.",
+    why="""
+        The samples are ordinary values, ties, the limits of the type, infinities, both zeros and NaN; the
+        finding has the smallest input that shows the difference.
+        """,
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int32[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+        """,
+)
+def _answered_differently(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    if (runtime := targets.asked) is None:
+        return
+    for outcome, why, reproducer in runtime.differences(site):
+        if not why:
+            remedy = "the document of the version defines this: report it to the maker of the runtime"
+            reason = f"{runtime.name} answers {schema} on {site.element} differently: {outcome.value}"
+            yield ExecutionError(reason, given=reproducer, remedy=_REMEDIES.get(outcome, remedy))
+
+
+@rule(
+    "EX108",
+    "int64 in onnxruntime",
+    Severity.WARNING,
+    what="""
+        The installed onnxruntime, tried with a model of this one node, takes the smaller of two int64 for the
+        larger.
+        """,
+    why="""
+        Versions 1.21 to 1.31 compare two numbers with the same upper 32 bits by the lower 32 bits as signed
+        numbers (seen on x86-64): 0 counts as larger than 2147483648. 1.32 compares them correctly. Timestamps
+        in milliseconds since 1970 meet this case every 50 days. Max and Min are right only in an odd last
+        element, ReduceMax and ReduceMin over fewer than four; ArgMax, ArgMin, Greater and Less are right. The
+        finding has the smallest input that shows the difference.
+        """,
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int64[4] before, int64[4] now) => (int64[4] latest) {
+           latest = Max (before, now)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int64[4] before, int64[4] now) => (int64[4] latest) {
+           later = Greater (now, before)
+           latest = Where (later, now, before)
+        }
+        """,
+)
+def _halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    compares = schema.family in (*_ELEMENTWISE, Family.LARGEST, Family.SMALLEST)
+    if targets.runtime is None or not compares or site.element != "int64":
+        return
+    runtime = _in_process(targets.runtime)
+    for outcome, _, reproducer in runtime.differences(site, (Kind.HALVES,)):
+        if outcome is Outcome.WRONG:
+            reason = f"{runtime.name} compares int64 wrongly in {schema} where the upper 32 bits are equal"
+            remedy = "run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where"
+            yield ExecutionError(reason, given=reproducer, remedy=remedy)
+
+
+@rule(
+    "EX109",
+    "float16 between nodes",
+    Severity.INFO,
+    what="ArgMax, ArgMin, Hardmax or TopK reads float16 elements that another node gives.",
+    why="""
+        On the CPU onnxruntime (1.21 to 1.32) computes such nodes in float32, and does not round values between
+        two nodes. Elements that are equal in float16 may differ in float32, so it may choose another one.
+        extremum, also in sessions, and onnx's reference evaluator (1.19 to 1.23) read the float16 elements.
+        """,
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float16[10] a, float16[10] b) => (int64[1] label) {
+           scores = Add (a, b)
+           label = ArgMax (scores)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float16[10] a, float16[10] b) => (int64[1] label) {
+           x = Cast <to = 1> (a)
+           y = Cast <to = 1> (b)
+           scores = Add (x, y)
+           label = ArgMax (scores)
+        }
+        """,
+)
+def _float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    chooses = schema.family in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX, Family.TOP)
+    if chooses and site.element == "float16" and site.names[0] in site.results:
+        reason = f"onnxruntime may give {schema} float32 elements where the model has float16, and choose another one"
+        yield SpecError(reason, remedy="compute in float32, or run the node with extremum.onnxruntime")
+
+
+RULES = tuple(each for each in list(globals().values()) if isinstance(each, Rule))
+"""The rules from EX101 on."""
