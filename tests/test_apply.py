@@ -212,7 +212,7 @@ def test_pieces_cover_everything_once_and_cost_no_more_than_is_allowed():
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monkeypatch):
-    monkeypatch.setattr("extremum.large.lengths.ENOUGH", 17000)
+    monkeypatch.setattr("extremum.large.lengths.ENOUGH", 23000)
     monkeypatch.setattr("extremum.large.jobs.RUN", 1)
     x = sample()
     name, *words = save(x, form)

@@ -41,7 +41,7 @@ REFUSED = {
     "argmax x.npy -o x.npy": "'x.npy' already exists; help: choose another name, or move that file",
     "argmax x.npy -o y.txt": "'y.txt' has no known format; help: use .npy, .zarr or .nc",
     "argmax z.npy": "z.npy: No such file or directory",
-    "argmax x.txt": "'x.txt' has no known format; help: use .npy, .zarr, .nc or .h5",
+    "argmax x.txt": "'x.txt' has no known format; help: use .npy, .npz, .zarr, .nc or .h5",
     "argmax cut.npy": (
         "'cut.npy' is not a valid .npy file; given: its header declares float32[20, 30, 7], 16,800 bytes, but the "
         "file holds 872"
@@ -56,7 +56,7 @@ REFUSED = {
     "argmax x.npy --memory 1kB": "1kB is too little memory; help: give 1MB or more",
     "argmax large.nc --memory 1MB": (
         "one piece of the file does not fit the memory limit; given: a limit of 500,000 bytes; 1000000 elements "
-        "and their results take 16,000,064; help: raise --memory, or write the file in smaller chunks"
+        "and their results take 24,000,064; help: raise --memory, or write the file in smaller chunks"
     ),
     "median x.npy": (
         "there is no operation 'median'; help: use argmax, argmin, max, min, minmax, hardmax, maximum, minimum, "
@@ -161,7 +161,7 @@ def test_a_damaged_chunk_is_named():
     chunk = Path("x.zarr/c/0/0/0")
     chunk.write_bytes(chunk.read_bytes()[:7])
     before = left()
-    text = "'x.zarr' is damaged: a chunk cannot be read; given: elements 0:20, 0:30, 0:7: "
+    text = "'x.zarr' is damaged: elements cannot be read; given: elements 0:20, 0:30, 0:7: "
     assert refused("apply", "argmax", "x.zarr", "-o", "y.npy").startswith(text)
     assert left() == before
 
@@ -184,19 +184,19 @@ SLOW = """
 import signal, sys, time
 from extremum.cli import main
 from extremum.large import lengths
-from extremum.large.formats.npy import NpySource
+from extremum.large.formats.npy import NpyFile
 
 # What runs in the background of a shell ignores it, and so does what it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 lengths.ENOUGH = 3000
-read = NpySource.read
+read = NpyFile.read
 
-def slowly(self, place):
+def slowly(self, path, place):
     print("reading", flush=True)
     time.sleep(0.2)
-    return read(self, place)
+    return read(self, path, place)
 
-NpySource.read = slowly
+NpyFile.read = slowly
 main(sys.argv[1:])
 """
 

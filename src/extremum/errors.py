@@ -213,7 +213,7 @@ EXTRAS = {
     **dict.fromkeys(("click", "rich", "tomli"), "cli"),
     **dict.fromkeys(("onnxruntime", "packaging"), "onnxruntime"),
     **dict.fromkeys(("dask", "distributed"), "dask"),
-    **dict.fromkeys(("xarray", "netCDF4"), "xarray"),
+    **dict.fromkeys(("xarray", "h5py", "netCDF4"), "xarray"),
     "zarr": "zarr",
 }
 """The extra that installs a library, by its import name."""

@@ -51,6 +51,7 @@ _REMEDIES = {
     "memory": "raise --memory, or write the file in smaller chunks",
     "k": "give one --k",
     "axis": "give one --axis or --dim",
+    "nan_policy": "use --nan-policy omit, or write a .nc or .zarr file",
     "output_name": "name one with --output-name: {choices}",
 }
 
@@ -136,7 +137,7 @@ def apply(
     if scheduler is not None and "memory" in named_options():
         raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")
     limit = parse_size(memory) if scheduler is None else sys.maxsize
-    if out.suffix not in SUFFIXES:
+    if out.suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"'{out}' has no known format", remedy="use .npy, .zarr or .nc")
     paths = [out.with_suffix(f".{name}{out.suffix}") for name in results] if results[1:] else [out]
     for path in paths:
@@ -150,12 +151,12 @@ def apply(
         job = planned(operation, sources, axis, limit, **options)
     total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
     work = steps(job) if scheduler is None else steps_on(scheduler, job)
-    with ExitStack() as stack, progress(DownloadColumn(), TransferSpeedColumn()) as bar:
+    with _options_named(), ExitStack() as stack, progress(DownloadColumn(), TransferSpeedColumn()) as bar:
         temporaries = stack.enter_context(new_files(paths))
         task = bar.add_task(printable(operation), total=total)
         puts = [
-            stack.enter_context(writing(path, job.shape, dtype, job.labels, sources[0].zarr_format))
-            for path, dtype in zip(temporaries, job.dtypes, strict=True)
+            stack.enter_context(writing(path, job.shape, output, job.labels))
+            for path, output in zip(temporaries, job.outputs, strict=True)
         ]
         for step in work:
             bar.advance(task, step.read)

@@ -34,7 +34,7 @@ COMMANDS = {
 # Packages that are imported somewhere, and those whose arrays are accepted.
 _PACKAGES = (
     *("numpy", "ml_dtypes", "onnx", "onnxruntime", "protobuf", "click", "rich"),
-    *("dask", "distributed", "xarray", "zarr", "netCDF4", "cubed"),
+    *("dask", "distributed", "xarray", "zarr", "netCDF4", "h5py", "cubed"),
     *("torch", "jax", "pandas", "polars", "pyarrow"),
 )
 

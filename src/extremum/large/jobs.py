@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,11 +14,16 @@ from numpy.typing import NDArray
 
 import extremum as ex
 from extremum.elementwise import broadcast_shape
+from extremum.errors import ArgumentError, ExtremumError
 from extremum.interop import Operand
-from extremum.large.formats import Labels, Source
+from extremum.large.formats import Labels, Output, Source
+from extremum.large.formats.decoding import MaskedIntegers, attributes_of_indices
 from extremum.large.lengths import RUN, Ints, lengths
 from extremum.partials import Pieces, Place, places
 from extremum.reductions import ones
+
+Blocks = tuple[NDArray[Any], ...]
+"""One block of each result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class Step:
 
     read: int
     place: Place | None = None
-    blocks: tuple[NDArray[Any], ...] = ()
+    blocks: Blocks = ()
 
 
 class Job:
@@ -42,9 +48,14 @@ class Job:
 
     sources: Sequence[Source]
     shape: tuple[int, ...]
-    dtypes: tuple[np.dtype[Any], ...]
+    outputs: tuple[Output, ...]
     labels: Labels
     pieces: Sequence[Piece]
+
+    @property
+    def dtypes(self) -> tuple[np.dtype[Any], ...]:
+        """The element types of the results."""
+        return tuple(each.dtype for each in self.outputs)
 
     def blocks(self, read: tuple[Place, ...]) -> list[NDArray[Any]]:
         """Read a piece of each source."""
@@ -62,7 +73,7 @@ class Job:
         """Return the part that several parts of a piece make together."""
         raise NotImplementedError
 
-    def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
+    def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, Blocks]]:
         """Yield places of the results with the blocks there, from the part of a whole piece."""
         yield piece.place, (part,)
 
@@ -78,27 +89,17 @@ class Reduced(Job):
     extra = 0
 
     def __init__(self, source: Source, call: Pieces, memory: int) -> None:
-        rank, axes = range(len(source.shape)), call.axes
-        self.sources, self.dtypes = (source,), call.types
+        self.sources = (source,)
+        self.outputs = _outputs(source, call)
         self.shape = call.along(source.shape, call.length)
         # The labels of a reduced axis do not fit several elements: each slice has its own order.
         fit = call.along(source.shape, call.length if call.length < 2 else None)
         self.labels = Labels.of(source, call.result_axes, fit, call.call.function)
-
-        def cost(sizes: Ints) -> int:
-            state = math.prod(size for axis, size in enumerate(sizes) if axis not in axes) * call.length
-            # One piece is read while another is reduced; to sort candidates takes more memory.
-            parts = (4 if call.length < 2 else 8) * state * (source.dtype.itemsize + 8)
-            return math.prod(sizes) * (2 * source.dtype.itemsize + self.extra) + parts
-
-        run = -(-RUN // source.dtype.itemsize) if math.prod(source.granule) == 1 else 1
-        # A piece has no fewer elements than its part, so that parts take no more work than elements.
-        granule, least = list(source.granule), call.length
-        for axis in reversed([axis for axis in source.order if axis in axes]):
-            granule[axis] *= -(-least // granule[axis]) or 1
-            least = -(-least // max(source.shape[axis], 1))
-        sizes = lengths(source.shape, granule, source.order, cost, memory // 2, reduced=axes, run=run)
+        sizes = self._sizes(source, call, memory)
         self._call = call.cut([-(-n // max(size, 1)) for n, size in zip(source.shape, sizes, strict=True)])
+        # The places of the axes that stay, and for each of them the steps along the reduced axes.
+        rank = range(len(source.shape))
+        axes = call.axes
         outer = [1 if axis in axes else source.shape[axis] for axis in rank]
         inner = [source.shape[axis] if axis in axes else 1 for axis in rank]
         steps = list(places(inner, list(map(min, sizes, inner))))
@@ -108,42 +109,107 @@ class Reduced(Job):
 
         self.pieces = [Piece(place, tuple(read(place, step) for step in steps)) for place in places(outer, sizes)]
 
+    def _sizes(self, source: Source, call: Pieces, memory: int) -> tuple[int, ...]:
+        """Return the lengths of the pieces that are read."""
+        axes = call.axes
+        # One piece is read while another is reduced.
+        element = source.reading + source.dtype.itemsize + self.extra
+        # To sort candidates takes more memory than to compare one element.
+        copies = 4 if call.length < 2 else 8
+        entry = copies * (source.dtype.itemsize + 8)
+
+        def cost(sizes: Ints) -> int:
+            slices = math.prod(size for axis, size in enumerate(sizes) if axis not in axes)
+            return math.prod(sizes) * element + slices * call.length * entry
+
+        # A file in one piece is read in runs of bytes.
+        run = -(-RUN // source.dtype.itemsize) if math.prod(source.granule) == 1 else 1
+        # A piece has no fewer elements than its part, so that parts take no more work than elements.
+        granule = list(source.granule)
+        least = call.length
+        for axis in reversed([axis for axis in source.order if axis in axes]):
+            granule[axis] *= -(-least // granule[axis]) or 1
+            least = -(-least // max(source.shape[axis], 1))
+        return lengths(source.shape, granule, source.order, cost, memory // 2, reduced=axes, run=run)
+
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
         """Return the part that one read of a piece makes."""
-        (place,), (block,) = read, blocks
+        (place,) = read
+        (block,) = blocks
         return self._call.part(Operand(block), tuple(each.start for each in place))
 
     def merge(self, parts: Sequence[Any]) -> Any:
         """Return the part that several parts of a piece make together."""
         return self._call.merge(parts)
 
-    def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
+    def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, Blocks]]:
         """Yield places of the results with the blocks there, from the part of a whole piece."""
-        results = self._call.finish([part], self._call.along([each.start for each in piece.place], 0))
-        yield self._call.along(piece.place, slice(0, self._call.length)), tuple(map(np.asarray, results))
+        (source,) = self.sources
+        with of_values(source):
+            results = self._call.finish([part], self._call.along([each.start for each in piece.place], 0))
+        blocks = [np.asarray(each) for each in results]
+        for at in range(_count_of_values(self._call)):
+            blocks[at] = source.decoding.restore(blocks[at])
+        yield self._call.along(piece.place, slice(0, self._call.length)), tuple(blocks)
+
+
+def _count_of_values(call: Pieces) -> int:
+    """Return how many of the results are values; the others are indices."""
+    return len(call.call.largest) if call.values else 0
+
+
+def _outputs(source: Source, call: Pieces) -> tuple[Output, ...]:
+    decoding = source.decoding
+    # Where missing elements do not take part, no extremum is missing.
+    may_miss = call.call.nan_policy == "propagate"
+    fill = decoding.fill if may_miss else None
+    values = Output(decoding.value_dtype.newbyteorder("="), decoding.attrs, fill)
+    count = _count_of_values(call)
+    indices = attributes_of_indices(decoding.attrs)
+    return (*(values,) * count, *(Output(dtype, indices) for dtype in call.types[count:]))
+
+
+@contextmanager
+def of_values(source: Source) -> Iterator[None]:
+    """Make an error name the type of the values, where another one is compared."""
+    try:
+        yield
+    except ExtremumError as error:
+        if error.given is None or source.dtype == source.decoding.value_dtype:
+            raise
+        given = error.given.replace(str(source.dtype), str(source.decoding.value_dtype))
+        raise type(error)(error.reason, where=error.where, given=given, remedy=error.remedy) from None
 
 
 class Hardmax(Reduced):
     """The job of hardmax: first the indices of each place, then the ones, without reading anything again."""
 
     def __init__(self, source: Source, call: Pieces, memory: int) -> None:
-        dtype = np.dtype(np.int64) if call.dtype.kind in "mM" else call.dtype.newbyteorder("=")
-        self.extra, self._memory = dtype.itemsize, memory
+        values = source.decoding.value_dtype
+        dtype = np.dtype(np.int64) if values.kind in "mM" else values.newbyteorder("=")
+        self.extra = dtype.itemsize
+        self._memory = memory
         super().__init__(source, call, memory)
-        self.shape, self.dtypes = source.shape, (dtype,)
+        self.shape = source.shape
+        self.outputs = (Output(dtype, attributes_of_indices(source.decoding.attrs)),)
         self.labels = Labels.of(source, call.result_axes, self.shape, call.call.function)
 
-    def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
+    def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, Blocks]]:
         """Yield places of the results with the blocks there, from the part of a whole piece."""
-        indices, axes = np.asarray(part[0][1]), self._call.axes
+        indices = np.asarray(part[0][1])
+        axes = self._call.axes
+        (dtype,) = self.dtypes
+        # The ones of a piece are whole along the reduced axes: more than its indices, so they are made in blocks.
         base = [0 if axis in axes else each.start for axis, each in enumerate(piece.place)]
         whole = [self.shape[axis] if axis in axes else each.stop - each.start for axis, each in enumerate(piece.place)]
         sizes = lengths(whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), self._memory // 2)
         for place in places(whole, sizes):
             own = indices[tuple(slice(None) if axis in axes else each for axis, each in enumerate(place))]
             start = tuple(each.start if axis in axes else 0 for axis, each in enumerate(place))
-            block = ones(own, axes, self.shape, start, tuple(each.stop - each.start for each in place), *self.dtypes)
-            yield tuple(slice(b + each.start, b + each.stop) for b, each in zip(base, place, strict=True)), (block,)
+            lengths_here = tuple(each.stop - each.start for each in place)
+            block = ones(own, axes, self.shape, start, lengths_here, dtype)
+            there = tuple(slice(at + each.start, at + each.stop) for at, each in zip(base, place, strict=True))
+            yield there, (block,)
 
 
 ELEMENTWISE = ("maximum", "minimum")
@@ -155,29 +221,82 @@ class Elementwise(Job):
 
     def __init__(self, function: str, sources: Sequence[Source], nan_policy: Any, memory: int) -> None:
         self.sources = sources
+        self._function = function
+        self._policy = nan_policy
         self._compare = partial(getattr(ex, function), nan_policy=nan_policy)
-        self.dtypes = (self._compare(*(np.ones((1,) * len(each.shape), each.dtype) for each in sources)).dtype,)
+        probes = [np.ones((1,) * len(each.shape), each.decoding.value_dtype) for each in sources]
+        dtype = self._compare(*probes).dtype
         self.shape = broadcast_shape(function, [each.shape for each in sources])
-        # The operand with the largest granules decides how all operands are cut.
         whole = [each for each in sources if each.shape == self.shape]
+        labelling = (whole or sources)[0]
+        # Integers may be missing if an operand says which; in a float, NaN says it.
+        fills = [each.decoding.fill for each in sources if each.decoding.fill is not None]
+        fill = fills[0] if fills and dtype.kind in "iu" else None
+        self.outputs = (Output(dtype, labelling.decoding.attrs, fill),)
+        rank = len(self.shape)
+        axes = [*[None] * (rank - len(labelling.shape)), *range(len(labelling.shape))]
+        self.labels = Labels.of(labelling, axes, self.shape, function)
+        self.pieces = self._cut(whole, memory)
+
+    def _cut(self, whole: Sequence[Source], memory: int) -> list[Piece]:
+        """Return the pieces; the operand with the largest granules decides how all operands are cut."""
         coarsest = max(whole, key=lambda each: math.prod(each.granule), default=None)
         rank = len(self.shape)
-        granule, order = (coarsest.granule, coarsest.order) if coarsest else ((1,) * rank, tuple(range(rank)))
-        element = 2 * sum(each.dtype.itemsize for each in sources) + 2 * self.dtypes[0].itemsize
+        granule: Ints = (1,) * rank if coarsest is None else coarsest.granule
+        order: Ints = range(rank) if coarsest is None else coarsest.order
+        element = sum(each.reading + each.dtype.itemsize for each in self.sources) + 2 * self.dtypes[0].itemsize
         sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * element, memory // 2)
 
         def of_operand(shape: tuple[int, ...], place: Place) -> Place:
             own = place[len(place) - len(shape) :]
             return tuple(slice(0, 1) if length == 1 else each for length, each in zip(shape, own, strict=True))
 
-        self.pieces = [
-            Piece(place, (tuple(of_operand(each.shape, place) for each in sources),))
+        return [
+            Piece(place, (tuple(of_operand(each.shape, place) for each in self.sources),))
             for place in places(self.shape, sizes)
         ]
-        source = (whole or sources)[0]
-        axes = [*[None] * (rank - len(source.shape)), *range(len(source.shape))]
-        self.labels = Labels.of(source, axes, self.shape, function)
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
         """Return the part that one read of a piece makes."""
-        return np.asarray(self._compare(*blocks))
+        decodings = [each.decoding for each in self.sources]
+        if not any(isinstance(each, MaskedIntegers) for each in decodings):
+            return np.asarray(self._compare(*blocks))
+        masks = [
+            np.isnat(block) if isinstance(each, MaskedIntegers) else np.zeros((1,) * block.ndim, np.bool_)
+            for each, block in zip(decodings, blocks, strict=True)
+        ]
+        values = [each.restore(block) for each, block in zip(decodings, blocks, strict=True)]
+        (output,) = self.outputs
+        if output.fill is not None:
+            return self._of_integers(values, masks, output)
+        # Beside a floating-point operand all are compared as floats.
+        floats = [
+            np.where(mask, np.nan, value) if mask.any() else value for mask, value in zip(masks, values, strict=True)
+        ]
+        return np.asarray(self._compare(*floats)).astype(output.dtype, copy=False)
+
+    def _of_integers(self, values: list[NDArray[Any]], masks: list[NDArray[Any]], output: Output) -> NDArray[Any]:
+        """Compare integers some of which are missing."""
+        some = np.logical_or.reduce(np.broadcast_arrays(*masks))
+        every = np.logical_and.reduce(np.broadcast_arrays(*masks))
+        if self._policy == "raise" and some.any():
+            raise ArgumentError(
+                f"{self._function}: an array has a missing element",
+                given="nan_policy='raise'",
+                remedy="use nan_policy='omit' or 'propagate', or mend the data",
+            )
+        limits = np.iinfo(output.dtype)
+        # It loses to every number.
+        identity = limits.min if self._function == "maximum" else limits.max
+        there = [
+            np.where(mask, np.array(identity, output.dtype), value.astype(output.dtype))
+            for mask, value in zip(masks, values, strict=True)
+        ]
+        best = np.asarray(self._compare(*there))
+        missing = np.broadcast_to(every if self._policy == "omit" else some, best.shape)
+        if (best[~missing] == output.fill).any():
+            raise ArgumentError(
+                f"{self._function}: an element of the result is {output.fill}, the fill value of another file",
+                remedy="give the files one fill value",
+            )
+        return np.where(missing, np.array(output.fill, output.dtype), best)

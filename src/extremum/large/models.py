@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from extremum import backend
 from extremum.errors import ArgumentError, ModelError
 from extremum.graph.types import declared_inputs
-from extremum.large.formats import Labels, Source
+from extremum.large.formats import Labels, Output, Source
 from extremum.large.jobs import Job, Piece
 from extremum.large.lengths import lengths
 from extremum.large.parameters import ParameterError
@@ -61,7 +61,7 @@ class ModelRun(Job):
                 kind=ModelError,
             )
         self._output = result = outputs[0]
-        self.dtypes = (result.dtype,)
+        self.outputs = (Output(result.dtype),)
         if result.dtype.hasobject:
             raise ArgumentError(
                 f"output {result.name!r} is text, and a large file needs elements of a known size",
@@ -71,7 +71,7 @@ class ModelRun(Job):
         # Of the source's labels, only those of the dimension of the entries stay.
         axes = [axis if each == result.batch else None for each in range(len(self.shape))]
         labels = Labels.of(source, axes, self.shape, result.name)
-        self.labels = replace(labels, name=result.name.replace("/", "_"), attrs={})
+        self.labels = replace(labels, name=result.name.replace("/", "_"))
         granule = list(source.shape)
         granule[axis] = self._batch or source.granule[axis]
         entry = source.dtype.itemsize * _WITHIN

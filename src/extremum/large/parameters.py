@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from extremum.errors import ArgumentError, ExtremumError
@@ -47,5 +48,6 @@ class ParameterError(ExtremumError):
         return self.kind(self.reason, where=self.where, given=self.given, remedy=remedy)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A worker of a cluster may raise it: there nobody words the remedy.
-        return self.kind, (self.reason,), {"where": self.where, "given": self.given, "remedy": self.remedy}
+        # Another process may raise it.
+        rebuild = partial(type(self), parameter=self.parameter, choices=self.choices, given=self.given, kind=self.kind)
+        return rebuild, (self.reason,)

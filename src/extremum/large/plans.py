@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from extremum.errors import ArgumentError
 from extremum.large.formats import Source
-from extremum.large.jobs import ELEMENTWISE, Elementwise, Hardmax, Job, Reduced
+from extremum.large.jobs import ELEMENTWISE, Elementwise, Hardmax, Job, Reduced, of_values
 from extremum.large.parameters import ParameterError
 from extremum.partials import Pieces, TopK
 from extremum.reductions import ENDS, Reduction, Selection
@@ -43,7 +44,9 @@ def _top_k(source: Source, axis: Any, memory: int, options: dict[str, Any]) -> J
     mode = options.get("mode", "largest")
     policy = options.get("nan_policy", "propagate")
     selection = Selection.of(source, options["k"], axis, mode, True, policy)
-    return Reduced(source, TopK.of(selection, source.shape, source.dtype), memory)
+    with of_values(source):
+        pieces = TopK.of(selection, source.shape, source.dtype)
+    return Reduced(source, pieces, memory)
 
 
 def _reduction(function: str, source: Source, axis: Any, memory: int, options: dict[str, Any]) -> Job:
@@ -57,6 +60,11 @@ def _reduction(function: str, source: Source, axis: Any, memory: int, options: d
     if not values or options.get("index"):
         index = np.dtype(options.get("dtype", np.int64))
     call = Reduction(function, ENDS[function], axis, keepdims, options.get("last", False), policy)
-    pieces = Pieces.plan(call, source.shape, source.dtype, values=values, index=index, default=default)
+    plan = partial(Pieces.plan, call, source.shape, values=values, index=index)
+    decoding = source.decoding
+    # Errors about arguments name the type of the values.
+    pieces = plan(dtype=decoding.value_dtype, default=default)
+    if source.dtype != decoding.value_dtype:
+        pieces = plan(dtype=source.dtype, default=decoding.compared(default) if values else default)
     job = Hardmax if is_hardmax else Reduced
     return job(source, pieces, memory)

@@ -1,92 +1,238 @@
-"""NetCDF and HDF5 files, through xarray and the NetCDF library."""
+"""NetCDF files, through the NetCDF library."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import math
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections import deque
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ArgumentError, InputError, first_line, required_by
-from extremum.files import open_file
+from extremum.errors import ArgumentError, first_line, required_by
 from extremum.large.formats.labels import Labels
-from extremum.large.formats.source import Put, Source, choose
+from extremum.large.formats.output import Output, netcdf_name, plain_attributes
+from extremum.large.formats.source import Put
+from extremum.large.formats.stored import (
+    MOST_NAMES,
+    Coordinate,
+    Description,
+    choose,
+    everything,
+    inner,
+    labelling,
+    listed,
+    scopes,
+)
 from extremum.partials import Place
 
-_NETCDF_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
+_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 
 
-class NetcdfSource(Source):
-    """A variable of a NetCDF or HDF5 file, through xarray, which decodes missing and scaled elements."""
+class NetcdfFile:
+    """A NetCDF file: a classic one, or HDF5."""
 
-    def __init__(self, path: Path, variable: str | None) -> None:
-        import xarray as xr
+    copies = 1
 
-        # The libraries would wait for a pipe, and report a file without permission as damaged.
-        open_file(path).close()
-        whole = xr.open_dataset(str(path), cache=False)
-        names = sorted(map(str, whole.data_vars))
-        self.variable = self.name = choose(path, "variable", variable, names, whole.variables)
-        data = whole[self.variable]
-        super().__init__(path, data.variable, data.encoding.get("chunksizes"))
-        self.dims, self.coords, self.attrs = tuple(data.dims), dict(data.coords), dict(data.attrs)
+    def __init__(self, path: Path) -> None:
+        import netCDF4
 
-    def read(self, place: Place) -> NDArray[Any]:
-        """Return the elements at a place."""
-        try:
-            return np.asarray(self._array[place].values)
-        except (OSError, RuntimeError, ValueError) as error:
-            raise InputError(f"{self.path!r} is damaged: elements cannot be read", given=first_line(error)) from None
+        self._path = path
+        self._file = netCDF4.Dataset(path)
+        # Elements are decoded elsewhere.
+        self._file.set_auto_maskandscale(False)
+        self._file.set_auto_chartostring(False)
+
+    def describe(self, variable: str | None) -> Description:
+        """Describe the array of this name, or the only array."""
+        path = variable.strip("/") if variable is not None else None
+        found = self._get(path) if path else None
+        if found is None:
+            is_group = path is not None and self._group(path) is not None
+            below = path if is_group and path else ""
+            path = choose(self._path, "variable", self._names(below), None if is_group else variable)
+            found = self._get(path)
+        attrs = _attributes(found)
+        chunks = found.chunking()
+        return Description(
+            shape=tuple(found.shape),
+            dtype=_type_of(found),
+            path=path,
+            chunks=tuple(chunks) if isinstance(chunks, list) else None,
+            dims=tuple(found.dimensions),
+            attrs={key: value for key, value in attrs.items() if key != "coordinates"},
+            coordinates=labelling(tuple(found.dimensions), self._coordinates(str(path), found, attrs)),
+        )
+
+    def read(self, path: str | None, place: Place) -> NDArray[Any]:
+        """Return the elements of an array at a place."""
+        found = self._get(str(path))
+        return np.asarray(found[place or ...], _type_of(found))
+
+    def whole(self, path: str) -> tuple[NDArray[Any], Mapping[str, Any]]:
+        """Return all elements of a coordinate, and its attributes."""
+        found = self._get(path)
+        return np.asarray(found[everything(found.shape) or ...]), _attributes(found)
+
+    def _group(self, path: str) -> Any:
+        """Return the group of this path, or None."""
+        group: Any = self._file
+        for name in path.split("/") if path else ():
+            group = group.groups.get(name)
+            if group is None:
+                return None
+        return group
+
+    def _get(self, path: str) -> Any:
+        """Return the variable of this path, or None."""
+        group, _, name = path.rpartition("/")
+        found = self._group(group)
+        return None if found is None else found.variables.get(name)
+
+    def _names(self, below: str) -> Iterator[str]:
+        """Yield the paths of the variables below a group that are no coordinates."""
+        variables: list[str] = []
+        coordinates: set[str] = set()
+        waiting = deque([below])
+        while waiting and len(variables) < MOST_NAMES:
+            path = waiting.popleft()
+            group = self._group(path)
+            waiting.extend(inner(path, name) for name in group.groups)
+            coordinates.update(inner(path, word) for word in listed(_attributes(group).get("coordinates")))
+            for name, each in group.variables.items():
+                variables.append(inner(path, name))
+                coordinates.update(inner(path, word) for word in listed(_attributes(each).get("coordinates")))
+                if name in each.dimensions:
+                    coordinates.add(inner(path, name))
+        plain = [each for each in variables if each not in coordinates]
+        yield from plain or variables
+
+    def _coordinates(self, path: str, found: Any, attrs: Mapping[str, Any]) -> Iterator[Coordinate]:
+        """Yield the variables with the names of dimensions, and the coordinates that an attribute lists."""
+        group = path.rpartition("/")[0]
+        own = _attributes(self._group(group)).get("coordinates")
+        for name in (*found.dimensions, *listed(attrs.get("coordinates")), *listed(own)):
+            for scope in scopes(group):
+                each = self._get(inner(scope, name))
+                if each is not None:
+                    # The last axis of characters is no dimension of the text.
+                    dims = each.dimensions[:-1] if each.dtype == "S1" else each.dimensions
+                    yield Coordinate(inner(scope, name), tuple(dims), tuple(each.shape))
+                    break
+
+
+def _type_of(found: Any) -> np.dtype[Any]:
+    """Return the type of a variable's elements; types of the file's own are objects."""
+    is_plain = isinstance(found.dtype, np.dtype) and not getattr(found, "_isvlen", False)
+    return found.dtype.newbyteorder("=") if is_plain else np.dtype(object)
+
+
+def _attributes(found: Any) -> dict[str, Any]:
+    """Return the attributes that the library reads."""
+    attrs = {}
+    for name in found.ncattrs():
+        with contextlib.suppress(AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError):
+            attrs[name] = found.getncattr(name)
+    return attrs
 
 
 @contextlib.contextmanager
-def write_netcdf(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labels: Labels) -> Iterator[Put]:
-    """Write the whole coordinates through xarray, then the pieces."""
+def write_netcdf(path: Path, shape: tuple[int, ...], output: Output, labels: Labels) -> Iterator[Put]:
+    """Create a NetCDF file with the coordinates of a result; the context gives the function that writes pieces."""
     with required_by("a .nc file"):
         import netCDF4
-        import xarray as xr
-        from xarray.backends.netCDF4_ import NETCDF4_PYTHON_LOCK
-
-    if dtype.name not in _NETCDF_TYPES:
-        raise ArgumentError(f"NetCDF does not store elements of type {dtype}", remedy="write a .npy or .zarr file")
+    numbers = output.as_numbers()
+    if numbers.dtype.name not in _TYPES:
+        raise ArgumentError(
+            f"NetCDF does not store elements of type {output.dtype}", remedy="write a .npy or .zarr file"
+        )
 
     @contextlib.contextmanager
-    def attempt(lock: AbstractContextManager[Any] = NETCDF4_PYTHON_LOCK) -> Iterator[None]:
-        # One thread at a time may enter the library, and another thread reads ahead.
+    def attempt() -> Iterator[None]:
         try:
-            with lock:
-                yield
+            yield
         except RuntimeError as error:
             # For a full disk the library says only that it failed.
             raise OSError(errno.EIO, f"it could not be written: {first_line(error)}", str(path)) from None
 
-    # xarray takes the lock itself.
-    with attempt(contextlib.nullcontext()):
-        xr.Dataset(coords=dict(labels.coords)).to_netcdf(str(path), engine="netcdf4")
     with attempt():
-        whole = netCDF4.Dataset(str(path), "a")
+        whole = netCDF4.Dataset(str(path), "w")
     try:
         with attempt():
-            for name, length in zip(labels.dims, shape, strict=True):
+            kept = [coordinate.name for coordinate, load in labels.coordinates if _add(whole, coordinate, *load())]
+            dims = [netcdf_name(name) for name in labels.dims]
+            for name, length in zip(dims, shape, strict=True):
                 if name not in whole.dimensions:
                     whole.createDimension(name, length)
-            # A dimension of length 0 can grow, and a variable that can grow has to be in chunks.
-            contiguous = math.prod(shape) > 0
-            array = whole.createVariable(labels.name, dtype, labels.dims, fill_value=False, contiguous=contiguous)
-            array.setncatts(dict(labels.attrs))
-            array.set_auto_maskandscale(False)
+            attrs = dict(output.attrs)
+            others = [name for name in kept if name not in dims]
+            if others:
+                attrs["coordinates"] = " ".join(others)
+            array = _create(whole, labels.name, numbers.dtype, dims, {**attrs, **numbers.attrs}, numbers.fill)
 
         def put(place: Place, block: NDArray[Any]) -> None:
             with attempt():
-                array[place or ...] = block
+                array[place or ...] = output.numbers(block)
 
         yield put
     finally:
         with attempt():
             whole.close()
+
+
+def _add(whole: Any, coordinate: Coordinate, values: NDArray[Any], attrs: Mapping[str, Any]) -> bool:
+    """Copy a coordinate as it is stored; return whether NetCDF can hold it."""
+    kind = values.dtype.kind
+    if kind == "f" and values.dtype.itemsize == 2:
+        values = values.astype(np.float32)
+    if kind == "b":
+        values = values.astype(np.int8)
+        attrs = {**attrs, "dtype": "bool"}
+    if kind in "mM":
+        output = Output(values.dtype, attrs)
+        numbers = output.as_numbers()
+        attrs = {**numbers.attrs, "_FillValue": numbers.fill}
+        values = output.numbers(values)
+    if values.dtype.kind in "OTU" or (kind == "S" and values.dtype.itemsize != 1):
+        texts = [each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in values.ravel()]
+        values = np.array(texts, object).reshape(values.shape)
+    is_text = values.dtype.kind == "O"
+    if not is_text and values.dtype.name not in _TYPES and values.dtype != "S1":
+        return False
+    dims = [netcdf_name(name) for name in coordinate.dims]
+    if values.ndim > len(dims):
+        dims.append(f"{coordinate.name}_length")
+    for name, length in zip(dims, values.shape, strict=True):
+        if name not in whole.dimensions:
+            whole.createDimension(name, length)
+    attrs = dict(attrs)
+    # Coordinates of coordinates are not copied.
+    attrs.pop("coordinates", None)
+    fill = attrs.pop("_FillValue", None)
+    array = _create(whole, coordinate.name, str if is_text else values.dtype, dims, attrs, None if is_text else fill)
+    array[...] = values
+    return True
+
+
+def _create(whole: Any, name: str, dtype: Any, dims: list[str], attrs: Mapping[str, Any], fill: Any) -> Any:
+    """Create a variable; an attribute that NetCDF cannot hold is left out."""
+    is_number = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and np.asarray(fill).dtype.kind in "iuf"
+    # A dimension of length 0 can grow, and a variable that can grow has to be in chunks.
+    contiguous = dtype is not str and all(len(whole.dimensions[each]) > 0 for each in dims)
+    array = whole.createVariable(
+        netcdf_name(name),
+        dtype.newbyteorder("=") if isinstance(dtype, np.dtype) else dtype,
+        dims,
+        fill_value=np.ravel(fill)[0].astype(dtype) if is_number else False,
+        contiguous=contiguous,
+    )
+    array.set_auto_maskandscale(False)
+    array.set_auto_chartostring(False)
+    for key, value in plain_attributes(attrs).items():
+        if key != "_FillValue":
+            with contextlib.suppress(AttributeError, RuntimeError, TypeError, UnicodeError, ValueError):
+                array.setncattr(netcdf_name(key), value)
+    return array

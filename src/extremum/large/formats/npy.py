@@ -1,4 +1,4 @@
-"""Files of NumPy's .npy format."""
+"""Files of NumPy: .npy, and the entries of .npz."""
 
 from __future__ import annotations
 
@@ -6,46 +6,25 @@ import contextlib
 import math
 import mmap
 import os
-from collections.abc import Iterator
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from extremum.errors import InputError
 from extremum.files import open_file
-from extremum.large.formats.source import Put, Source
+from extremum.large.formats.output import Output
+from extremum.large.formats.source import Put
+from extremum.large.formats.stored import Description, choose
+from extremum.large.parameters import ParameterError
 from extremum.partials import Place
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-
-
-class NpySource(Source):
-    """A .npy file. Each piece maps the file into memory again, so that the end of the mapping frees what was read."""
-
-    def __init__(self, path: Path, variable: str | None) -> None:
-        with open_file(path) as file:
-            read_npy_header(file, os.fstat(file.fileno()).st_size)
-        array = np.lib.format.open_memmap(path, "r")
-        super().__init__(path, array)
-        self.order = self.order[:: 1 if array.flags.c_contiguous else -1]
-
-    def read(self, place: Place) -> NDArray[Any]:
-        """Return the elements at a place."""
-        array = np.lib.format.open_memmap(self.path, "r")
-        # Without the dots NumPy returns a scalar for an array of rank 0.
-        dots: Any = (*place, ...)
-        block = np.asarray(array[dots])
-        if hasattr(os, "posix_fadvise") and block.size:
-            # The system begins to read each run of bytes. Skip runs shorter than a page: nearly every page holds some.
-            view = block.transpose(self.order)
-            depth = next(at for at in range(block.ndim + 1) if view[(0,) * at].flags.c_contiguous)
-            if (size := view[(0,) * depth].nbytes) >= mmap.PAGESIZE:
-                with open_file(Path(self.path)) as file:
-                    for index in np.ndindex(view.shape[:depth]):
-                        start = array.offset + view[index].ctypes.data - array.ctypes.data
-                        os.posix_fadvise(file.fileno(), start, size, os.POSIX_FADV_WILLNEED)
-        return block
 
 
 def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -56,17 +35,115 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, 
     shape, fortran, dtype = _HEADERS[version](file)
     if dtype.hasobject:
         raise ValueError("it holds Python objects")
-    total, rest = math.prod(shape) * dtype.itemsize, size - file.tell()
+    total = math.prod(shape) * dtype.itemsize
+    rest = size - file.tell()
     if min((dtype.itemsize, *shape)) < 0 or total > rest:
         raise ValueError(f"its header declares {dtype}{list(shape)}, {total:,} bytes, but the file holds {rest:,}")
     return shape, fortran, dtype
 
 
+class NpyFile:
+    """A .npy file. Each piece maps the file into memory again, so that the end of the mapping frees what was read."""
+
+    copies = 1
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._open() as file:
+            # The file, or an entry of it, goes to the end.
+            size = os.fstat(file.fileno()).st_size
+            self._shape, self._fortran, self._dtype = read_npy_header(file, size)
+            self._offset = file.tell()
+
+    def describe(self, variable: str | None) -> Description:
+        """Describe the array of this name, or the only array."""
+        axes = tuple(range(len(self._shape)))
+        return Description(self._shape, self._dtype, order=axes[::-1] if self._fortran else axes)
+
+    def read(self, path: str | None, place: Place) -> NDArray[Any]:
+        """Return the elements of an array at a place."""
+        with self._open() as file:
+            if math.prod(self._shape) == 0:
+                # There is nothing to map.
+                return np.empty(self._shape, self._dtype)[place]
+            order = "F" if self._fortran else "C"
+            array = np.memmap(file, self._dtype, "r", self._offset, self._shape, order)  # type: ignore[call-overload]
+            # Without the dots NumPy returns a scalar for an array of rank 0.
+            dots: Any = (*place, ...)
+            block = np.asarray(array[dots])
+            _read_ahead(file, array, block, self._fortran)
+        return block
+
+    def whole(self, path: str) -> tuple[NDArray[Any], Mapping[str, Any]]:
+        """Return all elements of a coordinate; there are none here."""
+        raise NotImplementedError
+
+    def _open(self) -> BinaryIO:
+        return open_file(self._path)
+
+
+class NpzFile(NpyFile):
+    """An entry of an .npz file, which is unpacked into a temporary file: a packed entry cannot be read in pieces."""
+
+    def __init__(self, path: Path) -> None:
+        # The file that is open stays the same, whoever takes its name.
+        self._file = open_file(path)
+        self._archive = zipfile.ZipFile(self._file)
+        self._path = path
+        self._unpacked: Any = None
+
+    def describe(self, variable: str | None) -> Description:
+        """Describe the array of this name, or the only array."""
+        entries = {name.removesuffix(".npy"): name for name in self._archive.namelist()}
+        if variable not in entries:
+            variable = choose(self._path, "array", entries, variable)
+        info = self._archive.getinfo(entries[variable])
+        self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115
+        with self._archive.open(info) as packed:
+            # A hostile entry unpacks to more than it declares: read no more than its own header asks for.
+            shape, _, dtype = read_npy_header(packed, info.file_size)
+            packed.seek(0)
+            most = 1_000_000 + math.prod(shape) * dtype.itemsize
+            if info.file_size > most:
+                raise InputError(f"entry {variable!r} of {str(self._path)!r} is longer than its header declares")
+            shutil.copyfileobj(packed, self._unpacked, 1 << 20)
+        self._unpacked.flush()
+        with self._open() as file:
+            size = os.fstat(file.fileno()).st_size
+            self._shape, self._fortran, self._dtype = read_npy_header(file, size)
+            self._offset = file.tell()
+        described = super().describe(None)
+        return Description(described.shape, described.dtype, variable, order=described.order)
+
+    def _open(self) -> BinaryIO:
+        """Return the unpacked entry from its beginning, under a number of its own."""
+        file = os.fdopen(os.dup(self._unpacked.fileno()), "rb")
+        file.seek(0)
+        return file
+
+
+def _read_ahead(file: BinaryIO, array: NDArray[Any], block: NDArray[Any], fortran: bool) -> None:
+    """Make the system begin to read each run of bytes of a block of a mapped array."""
+    if not hasattr(os, "posix_fadvise") or block.size == 0:
+        return
+    view = block.T if fortran else block
+    # The number of axes to index before the elements lie in a row.
+    depth = next(at for at in range(block.ndim + 1) if view[(0,) * at].flags.c_contiguous)
+    size = view[(0,) * depth].nbytes
+    # Skip runs shorter than a page: nearly every page holds some.
+    if size < mmap.PAGESIZE:
+        return
+    offset: int = array.offset  # type: ignore[attr-defined]
+    for index in np.ndindex(view.shape[:depth]):
+        start = offset + view[index].ctypes.data - array.ctypes.data
+        os.posix_fadvise(file.fileno(), start, size, os.POSIX_FADV_WILLNEED)
+
+
 @contextlib.contextmanager
-def write_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iterator[Put]:
+def write_npy(path: Path, shape: tuple[int, ...], output: Output) -> Iterator[Put]:
     """Create a .npy file; the context gives the function that writes pieces."""
     try:
-        np.lib.format.open_memmap(path, "w+", dtype, shape)
+        np.lib.format.open_memmap(path, "w+", output.dtype, shape)
         if hasattr(os, "posix_fallocate"):
             # A full disk would later end the process that maps the file; here it raises an error.
             with path.open("r+b") as file:
@@ -75,7 +152,12 @@ def write_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Itera
         raise OSError(error.errno, error.strerror, str(path)) from None
 
     def put(place: Place, block: NDArray[Any]) -> None:
+        if output.fill is not None and (block == output.fill).any():
+            raise ParameterError(
+                f"a .npy file of {output.dtype} has no mark for a missing element, and the result has one",
+                parameter="nan_policy",
+            )
         # The file cannot name the types of ml_dtypes.
-        np.lib.format.open_memmap(path, "r+").view(dtype)[place or ...] = block
+        np.lib.format.open_memmap(path, "r+").view(output.dtype)[place or ...] = block
 
     yield put

@@ -1,47 +1,71 @@
-"""Which format reads and writes a file: its suffix decides."""
+"""Which format reads and writes a file: its suffix decides, in capital letters too."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from extremum.errors import InputError
-from extremum.files import require_no_folder
+from extremum.errors import DependencyError, InputError
+from extremum.files import open_file, require_no_folder
+from extremum.large.formats.child import ChildFile
+from extremum.large.formats.hdf5 import Hdf5File
 from extremum.large.formats.labels import Labels
-from extremum.large.formats.netcdf import NetcdfSource, write_netcdf
-from extremum.large.formats.npy import NpySource, write_npy
+from extremum.large.formats.netcdf import NetcdfFile, write_netcdf
+from extremum.large.formats.npy import NpyFile, NpzFile, write_npy
+from extremum.large.formats.output import Output
 from extremum.large.formats.source import Put, Source
-from extremum.large.formats.zarr import ZarrSource, write_zarr
+from extremum.large.formats.stored import File
+from extremum.large.formats.zarr import ZarrFile, write_zarr
 
 SUFFIXES = (".npy", ".zarr", ".nc")
 """The suffixes that :func:`writing` takes."""
 
-_READERS: dict[str, type[Source]] = {
-    ".npy": NpySource,
-    ".zarr": ZarrSource,
-    **dict.fromkeys((".nc", ".nc4", ".cdf", ".h5", ".hdf5", ".he5"), NetcdfSource),
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+
+# Who reads files of a suffix: the next, if one does not, or crashes.
+_READERS: dict[str, tuple[Callable[[Path], File], ...]] = {
+    ".npy": (NpyFile,),
+    ".npz": (NpzFile,),
+    ".zarr": (ZarrFile,),
+    **dict.fromkeys((".nc", ".nc4", ".cdf"), (partial(ChildFile, NetcdfFile), partial(ChildFile, Hdf5File))),
+    **dict.fromkeys((".h5", ".hdf5", ".he5"), (partial(ChildFile, Hdf5File),)),
 }
 
 
 def open_source(name: str, variable: str | None = None) -> Source:
-    """Open a file."""
+    """Open a file, or a group or an array in a Zarr store."""
     path = Path(name)
     suffix = path.suffix.lower()
+    if suffix not in _READERS and any(each.suffix.lower() == ".zarr" for each in path.parents):
+        suffix = ".zarr"
     if suffix not in _READERS:
         require_no_folder(path)
-        raise InputError(f"{name!r} has no known format", remedy="use .npy, .zarr, .nc or .h5")
-    return _READERS[suffix].open(path, variable)
+        raise InputError(f"{name!r} has no known format", remedy="use .npy, .npz, .zarr, .nc or .h5")
+    first, *others = _READERS[suffix]
+    try:
+        return Source.open(name, first, variable)
+    except InputError:
+        if not others or not _is_hdf5(path):
+            raise
+        try:
+            return Source.open(name, others[0], variable)
+        except (DependencyError, InputError):
+            pass
+        raise
 
 
-def writing(
-    path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labels: Labels, zarr_format: int
-) -> AbstractContextManager[Put]:
+def writing(path: Path, shape: tuple[int, ...], output: Output, labels: Labels) -> AbstractContextManager[Put]:
     """Create a file for an array; the context gives the function that writes pieces."""
-    if path.suffix == ".npy":
-        return write_npy(path, shape, dtype)
-    if path.suffix == ".zarr":
-        return write_zarr(path, shape, dtype, 3 if zarr_format == 3 else 2)
-    return write_netcdf(path, shape, dtype, labels)
+    suffix = path.suffix.lower()
+    if suffix == ".npy":
+        return write_npy(path, shape, output)
+    if suffix == ".zarr":
+        return write_zarr(path, shape, output, labels)
+    return write_netcdf(path, shape, output, labels)
+
+
+def _is_hdf5(path: Path) -> bool:
+    with open_file(path) as file:
+        return file.read(len(_HDF5)) == _HDF5

@@ -1,0 +1,199 @@
+"""HDF5 files, through h5py: only the array that is asked for is opened, and what labels it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.errors import InputError
+from extremum.large.formats.stored import (
+    MOST_NAMES,
+    Coordinate,
+    Description,
+    choose,
+    everything,
+    inner,
+    labelling,
+    listed,
+    scopes,
+)
+from extremum.partials import Place
+
+# What NetCDF and the scales of dimensions keep in attributes.
+_INTERNAL = (
+    *("CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS"),
+    *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties", "_nc3_strict"),
+)
+_NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable"
+
+
+class Hdf5File:
+    """An HDF5 file, or a NetCDF file that is one."""
+
+    copies = 1
+
+    def __init__(self, path: Path) -> None:
+        import h5py
+
+        self._path = path
+        self._file = h5py.File(path, "r")
+        self._dataset = h5py.Dataset
+        self._group = h5py.Group
+
+    def describe(self, variable: str | None) -> Description:
+        """Describe the array of this name, or the only array."""
+        name = variable.strip("/") if variable is not None else None
+        found = self._get(name) if name else None
+        if not isinstance(found, self._dataset):
+            below = found if isinstance(found, self._group) else self._file
+            name = choose(self._path, "variable", self._names(below), variable if found is None else None)
+            found = self._file[name]
+        if found.shape is None:
+            raise InputError(f"'{self._path}': variable {name!r} has no elements: its dataspace is null")
+        assert name is not None
+        scales = [self._scale(found, axis) for axis in range(len(found.shape))]
+        attrs = _attributes(found)
+        dims = self._dims(found, name, scales)
+        return Description(
+            shape=found.shape,
+            dtype=found.dtype,
+            path=name,
+            chunks=found.chunks,
+            dims=dims,
+            attrs={key: value for key, value in attrs.items() if key != "coordinates"},
+            coordinates=labelling(dims, self._coordinates(name, dims, scales, attrs)) if dims else (),
+        )
+
+    def read(self, path: str | None, place: Place) -> NDArray[Any]:
+        """Return the elements of an array at a place."""
+        return np.asarray(self._file[path][place])
+
+    def whole(self, path: str) -> tuple[NDArray[Any], Mapping[str, Any]]:
+        """Return all elements of a coordinate, and its attributes."""
+        found = self._file[path]
+        block = found.asstr()[...] if found.dtype.kind == "O" else found[everything(found.shape)]
+        return np.asarray(block), _attributes(found)
+
+    def _get(self, path: str) -> Any:
+        """Return what has this path, or None: nothing has it, or a link leads nowhere."""
+        try:
+            return self._file.get(path)
+        except (KeyError, OSError, RuntimeError, ValueError):
+            return None
+
+    def _names(self, below: Any) -> Iterator[str]:
+        """Yield the paths of the variables below a group that are no coordinates, each object once."""
+        import h5py
+
+        variables: list[str] = []
+        coordinates: set[str] = set()
+        seen: set[tuple[int, int]] = set()
+        waiting = deque([(below.name.strip("/"), below)])
+        while waiting and len(seen) < MOST_NAMES:
+            path, group = waiting.popleft()
+            for name in group:
+                each = self._get(inner(path, name))
+                if each is None or not isinstance(each, self._dataset | self._group):
+                    continue
+                # A link may lead back to a group that holds it.
+                address = h5py.h5o.get_info(each.id)
+                if (address.fileno, address.addr) in seen or len(seen) >= MOST_NAMES:
+                    continue
+                seen.add((address.fileno, address.addr))
+                if isinstance(each, self._group):
+                    waiting.append((inner(path, name), each))
+                    continue
+                variables.append(inner(path, name))
+                coordinates.update(inner(path, word) for word in listed(_text(each, "coordinates")))
+                if _text(each, "CLASS") == "DIMENSION_SCALE":
+                    coordinates.add(inner(path, name))
+            coordinates.update(inner(path, word) for word in listed(_text(group, "coordinates")))
+        plain = [each for each in variables if each not in coordinates]
+        yield from plain or variables
+
+    def _scale(self, found: Any, axis: int) -> Any:
+        """Return the dataset that is attached to an axis as its scale, or None."""
+        try:
+            return found.dims[axis][0]
+        except (IndexError, KeyError, OSError, RuntimeError, TypeError, ValueError):
+            # Nothing is attached, or something that is no scale.
+            return None
+
+    def _dims(self, found: Any, path: str, scales: list[Any]) -> tuple[str, ...] | None:
+        """Return the names of the axes; None if no axis has one."""
+        names: list[str | None] = []
+        for axis, scale in enumerate(scales):
+            name = scale.name if scale is not None else None
+            if name is None and len(scales) == 1 and _text(found, "CLASS") == "DIMENSION_SCALE":
+                # A variable with the name of its dimension is the scale itself.
+                name = path
+            try:
+                name = name or found.dims[axis].label
+            except (OSError, RuntimeError, UnicodeDecodeError, ValueError):
+                name = None
+            names.append(name.rpartition("/")[2] if name else None)
+        if not any(names):
+            return None
+        return tuple(name or f"dim_{axis}" for axis, name in enumerate(names))
+
+    def _coordinates(
+        self, path: str, dims: tuple[str, ...], scales: list[Any], attrs: Mapping[str, Any]
+    ) -> Iterator[Coordinate]:
+        """Yield the scales of an array, and the coordinates that an attribute lists."""
+        if len(dims) == 1 and scales == [None] and dims[0] == path.rpartition("/")[2]:
+            yield Coordinate(path, dims, self._file[path].shape)
+        for dim, scale in zip(dims, scales, strict=True):
+            if scale is not None and not str(_text(scale, "NAME")).startswith(_NO_VARIABLE):
+                yield Coordinate(scale.name.strip("/"), (dim,), scale.shape)
+        group = path.rpartition("/")[0]
+        at_home = self._get(group) if group else self._file
+        for name in (*listed(attrs.get("coordinates")), *listed(_text(at_home, "coordinates"))):
+            for scope in scopes(group):
+                each = self._get(inner(scope, name))
+                if isinstance(each, self._dataset) and each.shape is not None:
+                    count = len(each.shape) - (each.dtype == "S1")
+                    own = self._dims(each, inner(scope, name), [self._scale(each, at) for at in range(count)])
+                    if own is not None or count == 0:
+                        yield Coordinate(inner(scope, name), own or (), each.shape)
+                    break
+
+
+def _attributes(found: Any) -> dict[str, Any]:
+    """Return the attributes that h5py reads, as NetCDF gives them."""
+    attrs = {}
+    for name in found.attrs:
+        if name in _INTERNAL:
+            continue
+        try:
+            value = found.attrs[name]
+        except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+            continue
+        if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+            value = [each.decode(errors="replace") if isinstance(each, bytes) else each for each in value.ravel()]
+            if not all(isinstance(each, str) for each in value):
+                continue
+        if isinstance(value, bytes):
+            value = value.decode(errors="replace")
+        if isinstance(value, np.ndarray | list) and len(np.ravel(np.asarray(value))) == 1:
+            value = np.ravel(np.asarray(value))[0]
+        if isinstance(value, np.str_):
+            value = str(value)
+        if isinstance(value, str | list) or np.asarray(value).dtype.kind in "biufS":
+            attrs[name] = value
+    return attrs
+
+
+def _text(found: Any, name: str) -> str | None:
+    """Return an attribute that is text."""
+    try:
+        value = found.attrs.get(name)
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+        return None
+    if isinstance(value, bytes | np.bytes_):
+        value = value.decode(errors="replace")
+    return str(value) if isinstance(value, str) else None
