@@ -29,8 +29,10 @@ LABELLED = {
     "resample": ARRAY.resample(time="2D"),
     "resample of a Dataset": DATASET.resample(time="2D"),
     "rolling": ARRAY.rolling(time=2),
+    "rolling over two": ARRAY.rolling(time=2, x=2),
     "rolling of a Dataset": DATASET.rolling(x=3),
     "coarsen": ARRAY.coarsen(x=2),
+    "coarsen two": ARRAY.coarsen(x=2, time=2),
     "coarsen of a Dataset": DATASET.coarsen(time=2),
     "tree": xr.DataTree(DATASET),
 }

@@ -141,6 +141,57 @@ def test_the_k_best_keep_the_dimension_without_its_labels(dask):
     xr.testing.assert_identical(ex.top_k(data.c, 2, None).indices, exx.top_k(data.c, 2).indices)
 
 
+@pytest.mark.parametrize("dims", [None, ("x", "time"), ("time", "y"), ("y", "x")], ids=str)
+@pytest.mark.parametrize("k", [0, 1, 9, 20])
+def test_the_k_best_over_several_dimensions_have_a_new_one(dims, k, dask):
+    x = array(np.int8, dask)
+    others = [name for name in DIMS if dims and name not in dims]
+    reduced = [name for name in DIMS if name not in others]
+    lines = x.compute().transpose(*others, *reduced).values.reshape(*(x.sizes[name] for name in others), -1)
+    expected = ex.top_k(lines, k)
+    best = exx.top_k(x, k, dims)
+    for one, plain in zip(best, expected, strict=True):
+        assert isinstance(one.data, da.Array) is dask
+        assert_identical(one.values, plain)
+        assert (one.dims, one.name, one.attrs) == ((*others, "k"), "t", {"units": "K"})
+        assert set(one.coords) == set(
+            x.drop_vars([each for each in x.coords if set(x[each].dims) & set(reduced)]).coords
+        )
+    data = exx.top_k(xr.Dataset({"a": x, "b": x.isel(x=0, drop=True)}), min(k, 4), ["x", "time"])
+    assert (data.values.a.dims, data.indices.b.dims) == (("y", "k"), ("y", "k"))
+
+
+def test_labels_of_the_k_best(dask):
+    x = array(np.int8, dask)
+    for dim in ("time", "x"):
+        best = exx.top_k(x, 3, dim, mode="smallest")
+        labels = exx.idxtop_k(x, 3, dim, mode="smallest")
+        assert isinstance(labels.data, da.Array) is dask
+        assert (labels.name, labels.dims, labels.attrs) == (dim, DIMS, {"units": "K"})
+        assert_identical(labels.values, x[dim].values[best.indices.values])
+    both = exx.idxtop_k(x, 4, ["x", "time"])
+    place = np.unravel_index(exx.top_k(x, 4, ["x", "time"]).indices.values, (4, 6))
+    for name, at in zip(("time", "x"), place, strict=True):
+        assert_identical(both[name].values, x[name].values[at])
+    data = exx.idxtop_k(xr.Dataset({"a": x, "b": x.isel(y=0, drop=True)}), 2, "x")
+    assert_identical(data.b.values, exx.idxtop_k(x.isel(y=0), 2, "x").values)
+    assert list(exx.idxtop_k(x.isel(time=0, y=0), 2, ["x"])) == ["x"]
+
+
+def test_labels_of_the_k_best_where_numbers_are_few(dask):
+    x = array(np.float64, dask)
+    x = x.where(x.x != 30).where(x.time > x.time[0]).where(x.y != 2)
+    for dim, filler in (("time", np.datetime64("NaT", "ns")), ("x", -1.0)):
+        labels = exx.idxtop_k(x, 4, dim, nan_policy="omit", fill_value=filler)
+        best = exx.top_k(x, 4, dim, nan_policy="omit")
+        expected = x[dim].compute()[best.indices.compute()].where(best.values.compute().notnull(), filler)
+        assert_identical(labels.values, expected.values)
+    with pytest.raises(
+        ArgumentError, match=r"idxtop_k: place \(.*\) of the result has no element: its slice has fewer"
+    ):
+        exx.idxtop_k(x, 4, "time", nan_policy="omit").compute()
+
+
 def test_elementwise_by_the_names_of_dimensions(dask):
     x = array(np.float32, dask)
     row = x.isel(time=0, drop=True)
@@ -222,7 +273,17 @@ REFUSED = [
     (ArgumentError, ex.maximum, (PLAIN, 1), {"out": PLAIN.values}, "maximum: operands with labels meet by the names"),
     (ArgumentTypeError, ex.top_k, (TWO, 1), {}, "top_k: a Dataset has no axes that could be counted"),
     (AxisError, ex.top_k, (PLAIN, 1, 3), {}, "top_k: axis 3 is out of range for an array with 3 dimensions"),
-    (ArgumentError, ex.top_k, (PLAIN, 1, None), {}, "top_k: it selects along one dimension, not along 3"),
+    (ArgumentError, exx.top_k, (PLAIN, 121), {}, "top_k: k is 121, and there are 120 elements over 'time', 'y', 'x'"),
+    (
+        ArgumentError,
+        exx.top_k,
+        (PLAIN.rename(x="k"), 1, ["time", "y"]),
+        {},
+        "top_k: the array has a dimension 'k', and",
+    ),
+    (ArgumentError, exx.idxtop_k, (PLAIN, 1, "y"), {}, "idxtop_k: dimension 'y' has no coordinate"),
+    (ArgumentError, exx.idxtop_k, (PLAIN, 1), {}, "idxtop_k: the array has 3 dimensions"),
+    (ArgumentError, exx.idxtop_k, (TWO, 1), {}, "idxtop_k: of a Dataset it takes one dimension"),
     (ArgumentError, exx.top_k, (PLAIN, 1, "z"), {}, "top_k: there is no dimension 'z'"),
     (ArgumentError, exx.top_k, (TWO, 7, "x"), {}, "top_k: k is 7, and there are 6 elements along axis 2"),
     (ArgumentTypeError, exx.top_k, (PLAIN, 1.0, "x"), {}, "top_k: k is 1.0, not an integer"),

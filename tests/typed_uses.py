@@ -96,6 +96,7 @@ assert_type(ex_xarray.min(several, return_index=True), ValuesIndices[xr.Dataset,
 assert_type(ex_xarray.minmax(named), MinMax[xr.DataArray])
 assert_type(ex_xarray.minmax(named, "day", return_index=True), MinMaxIndices[xr.DataArray, xr.DataArray])
 assert_type(ex_xarray.idxmax(named, "hour"), xr.DataArray)
+assert_type(ex_xarray.idxtop_k(named, 2, "hour"), xr.DataArray)
 assert_type(ex_xarray.hardmax(several, "hour"), xr.Dataset)
 assert_type(ex_xarray.top_k(named, 2, "hour", nan_policy="omit"), ValuesIndices[xr.DataArray, xr.DataArray])
 assert_type(ex_xarray.top_k(several, 1, dim="day").indices, xr.Dataset)

@@ -36,7 +36,7 @@ from extremum.arrays import class_name
 from extremum.groups import refuse_groups
 from extremum.indices import axis_error, integers
 from extremum.interop import Operand, as_operand, common_library
-from extremum.partials import Part, Pieces, TopK
+from extremum.partials import Form, Part, Pieces, TopK
 from extremum.reductions import Index, Reduction, Selection, flag, index_type, one_axis
 from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like, result_of
 
@@ -298,11 +298,31 @@ def top_k(
 ) -> ValuesIndices[Array, Array]:
     """Select the k best."""
     _require_chunked("top_k", x)
-    dtype = _element_type("top_k", x)
     number = one_axis(x, axis)
     _require_known("top_k", x, None if number is None else (number,))
-    call = Selection.of(x, k, number, options["mode"], options["sorted"], options["nan_policy"])
-    return ValuesIndices(*_reduce(TopK.of(call, x.shape, dtype).cut(x.numblocks), x, None, split_every))
+    selection = Selection.of(x, k, number, options["mode"], options["sorted"], options["nan_policy"])
+    return _select(selection, x, None, split_every)
+
+
+def top_k_over(
+    x: Array, k: SupportsIndex, axes: Sequence[int], *, split_every: int | None = None, **options: Any
+) -> ValuesIndices[Array, Array]:
+    """Select the k best over several axes; the result has a new last axis instead of them."""
+    axes = tuple(sorted(axes))
+    _require_known("top_k", x, axes)
+    others = tuple(length for axis, length in enumerate(x.shape) if axis not in axes)
+    count = math.prod(x.shape[axis] for axis in axes)
+    # The selection is made in slices that hold the elements of all these axes.
+    slices = Form((*others, count), x.dtype)
+    selection = Selection.of(slices, k, len(others), options["mode"], options["sorted"], options["nan_policy"])
+    return _select(selection, x, axes, split_every)
+
+
+def _select(
+    selection: Selection, x: Array, axes: tuple[int, ...] | None, split_every: int | None
+) -> ValuesIndices[Array, Array]:
+    pieces = TopK.of(selection, x.shape, _element_type("top_k", x), axes).cut(x.numblocks)
+    return ValuesIndices(*_reduce(pieces, x, None, split_every))
 
 
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
@@ -444,19 +464,21 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     width = split_every if split_every is not None else config.get("split_every", None) or _WIDTH
     if not isinstance(width, int) or width < 2:
         raise ArgumentError(f"{function}: split_every={width!r} merges nothing", remedy="pass an integer above 1")
-    types, is_flat = pieces.types, None in pieces.result_axes
-    rank = 0 if is_flat else len(pieces.result_axes)
+    types = pieces.types
+    # Tasks have the axes of the array only; a new axis comes last.
+    has_new = None in pieces.result_axes
+    rank = len(pieces.result_axes) - has_new
     kernel = partial(_part, pieces, _unknown(function, [x, where], x.ndim))
     parts = _blockwise(kernel, x, where, x.dtype)
     # In the step `chunk`, the merge gets only one part.
     steps = dict.fromkeys(("chunk", "combine"), partial(_merge, pieces)) | {"aggregate": partial(_finish, pieces)}
-    form = {"axis": pieces.axes, "keepdims": pieces.call.keepdims and not is_flat, "output_size": pieces.length}
+    form = {"axis": pieces.axes, "keepdims": pieces.call.keepdims, "output_size": pieces.length}
     # The dtype is that of parts. In Dask 2025.1 it has to support a sum, which times do not.
     about = {"name": f"extremum-{function}", "dtype": object, "meta": np.empty((0,) * rank, types[0])}
     result = da.reduction(parts, **steps, **form, **about, split_every=width, concatenate=False)
     if not types[1:]:
         return (result,)
-    shape = {0: pieces.length} if is_flat else {}
+    shape = {rank: pieces.length} if has_new else {}
     return tuple(_pick(result, at, tuple(range(rank)), shape, dtype) for at, dtype in enumerate(types))
 
 

@@ -13,7 +13,7 @@ import math
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,35 +218,64 @@ class Pieces:
         return elements, indices.reshape(-1)[columns]
 
 
+class Form(NamedTuple):
+    """What a call has to know of an array before it reads elements; an unknown length is NaN."""
+
+    shape: tuple[Any, ...]
+    dtype: np.dtype[Any]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopK(Pieces):
-    """One call of ``top_k`` on a whole array; a part holds the candidates of its slices, best first."""
+    """One call of ``top_k`` on a whole array; a part holds the candidates of its slices, best first.
 
+    Over one axis, the result keeps the axis. Over several, it has a new last axis instead of them.
+    """
+
+    # How candidates are selected, from a piece and from the candidates of several parts.
     selection: Selection
 
     @classmethod
-    def of(cls, selection: Selection, shape: tuple[int, ...], dtype: np.dtype[Any]) -> TopK:
-        """Return a call with valid arguments, or refuse an element type without an order."""
-        axis = selection.axis
+    def of(cls, selection: Selection, shape: tuple[int, ...], dtype: np.dtype[Any], axes: Ints | None = None) -> TopK:
+        """Return a call with valid arguments, or refuse an element type without an order.
+
+        `axes` are given if there are several, ascending; then the selection is along the new axis.
+        """
         try:
             selection.select(Operand(np.zeros((1,) * len(shape), dtype)))
         except ExtremumError as error:
             raise _of_the_whole(error, shape, dtype) from None
-        axes = tuple(range(len(shape))) if axis is None else (axis,)
-        call = Reduction("top_k", (selection.largest,), axis, keepdims=True)
+        if axes is None:
+            axes = tuple(range(len(shape))) if selection.axis is None else (selection.axis,)
+        is_one = axes == (selection.axis,)
+        call = Reduction("top_k", (selection.largest,), axes, keepdims=is_one)
         # The candidates of a part are sorted, whatever the caller wants.
         selection = replace(selection, in_order=True)
         return cls(call, axes, shape, dtype, True, _INT64, None, _INT64, length=selection.k, selection=selection)
 
     @property
     def result_axes(self) -> tuple[int | None, ...]:
-        """The axes of the array, or one new axis for all elements."""
-        return (None,) if self.selection.axis is None else tuple(range(len(self.shape)))
+        """The axes of the array, or those that stay and a new one."""
+        if self.call.keepdims:
+            return tuple(range(len(self.shape)))
+        return (*self._others, None)
+
+    @property
+    def _others(self) -> Ints:
+        return tuple(axis for axis in range(len(self.shape)) if axis not in self.axes)
 
     def part(self, piece: Operand, offset: tuple[int, ...], where: Any = None) -> Part:
         """Return the candidates of a piece."""
-        values, indices = self.selection.select(piece)
-        return ((values, self._in_the_whole(indices, piece.array.shape, offset)),)
+        is_plain = self.call.keepdims or self.selection.axis is None
+        best = self.selection.select(piece if is_plain else self._in_a_row(piece))
+        return ((best.values, self._in_the_whole(best.indices, piece.array.shape, offset)),)
+
+    def _in_a_row(self, piece: Operand) -> Operand:
+        """Return a piece with the elements to select from along its last axis, in row-major order."""
+        array = piece.array
+        lengths = [array.shape[axis] for axis in self._others]
+        count = math.prod(array.shape[axis] for axis in self.axes)
+        return Operand(array.transpose(*self._others, *self.axes).reshape(*lengths, count))
 
     def merge(self, parts: Sequence[Part]) -> Part:
         """Return the best of several parts' candidates."""
@@ -267,6 +296,12 @@ class TopK(Pieces):
         assert indices is not None
         place = tuple(at for axis, at in zip(self.result_axes, origin, strict=True) if axis not in (None, *self.axes))
         return tuple(self.selection.finish(self._whole_of(part), ValuesIndices(values, indices), place))
+
+    def _whole_of(self, part: Part) -> NDArray[Any]:
+        # A length that is unknown is that of an axis that stays: indices need to know the others.
+        lengths = dict(zip(self.result_axes, part[0][0].shape, strict=True))
+        whole = [int(lengths[axis]) if math.isnan(length) else length for axis, length in enumerate(self.shape)]
+        return np.broadcast_to(np.zeros((), self.dtype), whole)
 
 
 def places(shape: Sequence[int], sizes: Sequence[int]) -> Iterator[Place]:

@@ -7,6 +7,8 @@ where xarray's own methods skip it as ``nan_policy="omit"`` does.
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, cast, overload
@@ -19,7 +21,7 @@ from extremum.arrays import class_name, misfit_of
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, required_by, within
 from extremum.groups import refuse_groups
 from extremum.interop import labels_of
-from extremum.reductions import Reduction, one_axis, require_labels
+from extremum.reductions import Reduction, nan, one_axis, require_labels
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, like
 
 with required_by("extremum.xarray"):
@@ -30,7 +32,20 @@ if TYPE_CHECKING:
 
     from extremum.signatures import ArgKeywords, HardmaxOptions, No, TieOptions, TopKOptions, ValueKeywords, Yes
 
-__all__ = ["argmax", "argmin", "hardmax", "idxmax", "idxmin", "max", "maximum", "min", "minimum", "minmax", "top_k"]
+__all__ = [
+    "argmax",
+    "argmin",
+    "hardmax",
+    "idxmax",
+    "idxmin",
+    "idxtop_k",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "minmax",
+    "top_k",
+]
 __dir__ = __all__.copy
 
 X = TypeVar("X", xr.DataArray, xr.Dataset)
@@ -99,11 +114,16 @@ def mask(function: str, where: Any, x: xr.DataArray) -> Any:
     return where.variable.set_dims({name: x.sizes[name] for name in x.dims}).transpose(*x.dims).data
 
 
-def reduced(x: xr.DataArray, dims: Sequence[Hashable], result: Any, *, keepdims: bool = False) -> Any:
-    """Return a result over some dimensions, or each of several, with the coordinates of the others."""
+def reduced(
+    x: xr.DataArray, dims: Sequence[Hashable], result: Any, *, keepdims: bool = False, new: Sequence[Hashable] = ()
+) -> Any:
+    """Return a result over some dimensions, or each of several, with the coordinates of the others.
+
+    `new` are dimensions that the result has after those of the array.
+    """
     if isinstance(result, tuple):
-        return type(result)(*(reduced(x, dims, each, keepdims=keepdims) for each in result))
-    names = x.dims if keepdims else [name for name in x.dims if name not in dims]
+        return type(result)(*(reduced(x, dims, each, keepdims=keepdims, new=new) for each in result))
+    names = [*(name for name in x.dims if keepdims or name not in dims), *new]
     coords = {name: coord for name, coord in x.coords.items() if not set(coord.dims) & set(dims)}
     data = np.asarray(result) if isinstance(result, np.generic) else result
     array = xr.DataArray(data, coords=coords, dims=names, attrs=x.attrs)
@@ -170,6 +190,10 @@ def _text(name: str, what: str, example: str, options: str, returns: str, **part
     return _TEXT.format(name=name, what=what, options=options, returns=returns, example=example, **parts)
 
 
+_LABELLED_DIMS = """hashable or sequence of hashable, optional
+        A dimension with a coordinate, or several; optional if the array has only one dimension."""
+
+
 class _Arg(Protocol):
     @overload
     def __call__(self, x: X, dim: Dims = None, *, as_dict: No = False, **options: Unpack[ArgKeywords]) -> X: ...
@@ -216,17 +240,20 @@ def _arg(name: str, what: str, example: str) -> _Arg:
             reason = f"{name}: variables of a Dataset have dimensions of their own, so there is no one dict for them"
             raise ArgumentError(reason, remedy="call it for each variable, or without as_dict")
         index = _reduce(name, x, dim, **options)
-        if not as_dict:
-            return index
-        shape, dims = x.shape, dims_of(name, dim, x)
-        axes = tuple(map(x.get_axis_num, dims))
-
-        def along(indices: Any, at: int) -> Any:
-            return ex.unravel(indices, shape, axes)[at]
-
-        return {each: _of_each_block(index, partial(along, at=at), index.dtype) for at, each in enumerate(dims)}
+        return _by_dimension(index, x, dims_of(name, dim, x)) if as_dict else index
 
     return arg
+
+
+def _by_dimension(index: xr.DataArray, x: xr.DataArray, dims: tuple[Hashable, ...]) -> dict[Hashable, xr.DataArray]:
+    """Split row-major indices over several dimensions of `x` into an index along each."""
+    shape = x.shape
+    axes = tuple(map(x.get_axis_num, dims))
+
+    def along(indices: Any, at: int) -> Any:
+        return ex.unravel(indices, shape, axes)[at]
+
+    return {each: _of_each_block(index, partial(along, at=at), index.dtype) for at, each in enumerate(dims)}
 
 
 def _of_each_block(index: xr.DataArray, function: Callable[..., Any], dtype: Any) -> xr.DataArray:
@@ -290,6 +317,17 @@ class _Idx(Protocol):
     ) -> X | dict[Hashable, xr.DataArray]: ...
 
 
+class _IdxTopK(Protocol):
+    @overload
+    def __call__(
+        self, x: X, k: SupportsIndex, dim: str | None = None, *, fill_value: Any = None, **options: Unpack[TopKOptions]
+    ) -> X: ...
+    @overload
+    def __call__(
+        self, x: X, k: SupportsIndex, dim: Dims, *, fill_value: Any = None, **options: Unpack[TopKOptions]
+    ) -> X | dict[Hashable, xr.DataArray]: ...
+
+
 def _labels(name: str, superlative: str, example: str) -> _Idx:
     arg, index_of = ("argmax", argmax) if name == "idxmax" else ("argmin", argmin)
     text = _text(
@@ -299,33 +337,45 @@ def _labels(name: str, superlative: str, example: str) -> _Idx:
     {example}""",
         "select_last_index, nan_policy",
         f"{_CLASSES}, or a dict of DataArrays by dimension if several are given",
-        dim="""hashable or sequence of hashable, optional
-        A dimension with a coordinate, or several; optional if the array has only one dimension.""",
+        dim=_LABELLED_DIMS,
         more=_FILL_VALUE,
     )
 
     @like(arg, text, name=name, without=("keepdims", "dtype", "out", "default"))
     def labels(x: Any, dim: Dims = None, *, fill_value: Any = None, **options: Any) -> Any:
-        require_labelled(name, x)
         if isinstance(x, xr.Dataset):
-            if not isinstance(dim, Hashable) or dim is None:
-                raise ArgumentError(f"{name}: of a Dataset it takes one dimension", remedy="pass its name as dim")
-            return each_variable(x, name, dim, lambda each, own: labels(each, own[0], fill_value=fill_value, **options))
-        dims = dims_of(name, dim, x)
-        if dim is None and len(dims) != 1:
-            raise ArgumentError(f"{name}: the array has {len(dims)} dimensions", remedy="pass the names of some as dim")
-        for each in dims:
-            if each not in x.coords:
-                raise ArgumentError(f"{name}: dimension {each!r} has no coordinate", remedy="use argmax or argmin")
+            return _labels_of_each(name, x, dim, partial(labels, fill_value=fill_value, **options))
+        dims = _labelled_dims(name, x, dim)
         indices = index_of(x, dims, as_dict=True, default=-1, **options)
-        result = {each: _labels_at(name, i, x.coords[each], fill_value).rename(each) for each, i in indices.items()}
+        lack = "the slice at {} of the result has no element to choose from: all are NaN or masked"
+        result = {each: _labels_at(name, at, x.coords[each], fill_value, lack) for each, at in indices.items()}
         return result[dims[0]] if dim is None or dim in dims else result
 
     return labels
 
 
-def _labels_at(function: str, index: xr.DataArray, coord: xr.DataArray, fill_value: Any) -> xr.DataArray:
-    """Return the label at each index, and the fill value where the index is -1."""
+def _labels_of_each(function: str, x: xr.Dataset, dim: Any, call: Callable[[xr.DataArray, Any], Any]) -> Any:
+    """Return the labels of each variable along one dimension."""
+    if not isinstance(dim, Hashable) or dim is None:
+        raise ArgumentError(f"{function}: of a Dataset it takes one dimension", remedy="pass its name as dim")
+    return each_variable(x, function, dim, lambda variable, own: call(variable, own[0]))
+
+
+def _labelled_dims(function: str, x: Any, dim: Any) -> tuple[Hashable, ...]:
+    """Return the dimensions that a caller names, or refuse those without a coordinate."""
+    require_labelled(function, x)
+    dims = dims_of(function, dim, x)
+    if dim is None and len(dims) != 1:
+        raise ArgumentError(f"{function}: the array has {len(dims)} dimensions", remedy="pass the names of some as dim")
+    for each in dims:
+        if each not in x.coords:
+            plain = "top_k" if function == "idxtop_k" else "argmax or argmin"
+            raise ArgumentError(f"{function}: dimension {each!r} has no coordinate", remedy=f"use {plain}")
+    return dims
+
+
+def _labels_at(function: str, index: xr.DataArray, coord: xr.DataArray, fill_value: Any, lack: str) -> xr.DataArray:
+    """Return the label at each index, and the fill value where the index is -1, or refuse it for what it lacks."""
     # Labels of pandas' own types become objects, to keep their time zone.
     is_plain = isinstance(coord.dtype, np.dtype) and coord.dtype.kind != "O"
     names = coord.values if is_plain or coord.name not in coord.indexes else coord.to_index().to_numpy(object)
@@ -337,17 +387,19 @@ def _labels_at(function: str, index: xr.DataArray, coord: xr.DataArray, fill_val
     def look(block: Any, block_info: Any = None) -> Any:
         places = np.atleast_1d(block)
         if fill_value is None and (places == -1).any():
-            # Name the first such slice; Dask gives each chunk its start.
+            # Name the first such place; Dask gives each chunk its start.
             starts = [start for start, _ in block_info[0]["array-location"]] if block_info else [0] * np.ndim(block)
             place = tuple((np.argwhere(np.asarray(block) == -1)[0] + starts).tolist())
-            which = f"the slice at {place} of the result" if place else "the array"
-            reason = f"{function}: {which} has no element to choose from: all are NaN or masked"
-            given = f"dimension {coord.name!r} of {coord.size}"
-            raise ArgumentError(reason, given=given, remedy="pass fill_value for such slices")
+            lacking = lack.format(place) if place else lack.replace("the slice at {} of the result", "the array")
+            raise ArgumentError(
+                f"{function}: {lacking}",
+                given=f"dimension {coord.name!r} of {coord.size}",
+                remedy="pass fill_value for such slices",
+            )
         # A 0-d index would give a bare element instead of an array.
         return names[places].reshape(np.shape(block))
 
-    return _of_each_block(index, look, names.dtype)
+    return _of_each_block(index, look, names.dtype).rename(coord.name)
 
 
 def _filler(function: str, names: NDArray[Any], fill_value: Any) -> NDArray[Any]:
@@ -403,36 +455,102 @@ def hardmax(x: X, dim: Dims, **options: Unpack[HardmaxOptions]) -> X:
     "top_k",
     _text(
         "top_k",
-        "The k largest or smallest elements along a dimension, with their indices, from the best to the worst",
+        "The k largest or smallest elements over the dimensions that are named, with their indices, best first",
         """>>> best = extremum.xarray.top_k(x, 2, "hour")
     >>> best.values.values
     array([[5, 5],
            [7, 7]])
     >>> x.hour[best.indices].values
     array([[12, 18],
-           [ 6, 18]])""",
+           [ 6, 18]])
+    >>> extremum.xarray.top_k(x, 3).values.values
+    array([7, 7, 5])""",
         "k, mode, sorted, nan_policy",
         """ValuesIndices of two xarray.DataArray or xarray.Dataset
-        The dimension stays, with length `k` and without its coordinates, because each slice has its own order. The
-        other coordinates stay. ``x.hour[best.indices]`` are the labels.""",
-        dim="""hashable, optional
-        One dimension: several are an error. It is optional if the array has only one.""",
+        One dimension stays, with length `k` and without its coordinates, because each slice has its own order. Several
+        dimensions become a new last one, named ``k``, and the indices count row-major over them, in the order of the
+        array. The coordinates of the other dimensions stay. :func:`idxtop_k` gives the labels.""",
         where="",
     ),
 )
-def top_k(x: X, k: SupportsIndex, dim: Hashable | None = None, **options: Unpack[TopKOptions]) -> ValuesIndices[X, X]:
+def top_k(x: X, k: SupportsIndex, dim: Dims = None, **options: Unpack[TopKOptions]) -> ValuesIndices[X, X]:
     """Select the k best."""
     require_labelled("top_k", x)
     dims = dims_of("top_k", dim, x)
-    if len(dims) != 1:
-        reason = f"top_k: it selects along one dimension, not along {len(dims)}"
-        given = f"dimensions {', '.join(map(repr, dims))}"
-        raise ArgumentError(reason, given=given, remedy="name one as dim; x.stack(all=[...]) makes one of several")
-    if isinstance(x, xr.Dataset):
-        best = each_variable(x, "top_k", dims[0], lambda each, own: top_k(each, k, own[0], **options))
-    else:
-        best = reduced(x, dims, ex.top_k(x.data, k, x.get_axis_num(dims[0]), **options), keepdims=True)
+    # Of a Dataset, variables that have only one of several dimensions get the new one too.
+    select = partial(_select, k=k, options=options, new=() if len(dims) == 1 else ("k",))
+    best = each_variable(x, "top_k", dims, select) if isinstance(x, xr.Dataset) else select(x, dims)
     return cast("ValuesIndices[X, X]", best)
+
+
+def _select(x: xr.DataArray, dims: Sequence[Hashable], k: Any, options: Any, new: tuple[str, ...]) -> Any:
+    """Select the k best over some dimensions, along the one that stays or a new one."""
+    if not new:
+        return reduced(x, dims, ex.top_k(x.data, k, x.get_axis_num(dims[0]), **options), keepdims=True)
+    if new[0] in x.dims and new[0] not in dims:
+        raise ArgumentError(
+            f"top_k: the array has a dimension {new[0]!r}, and the result needs one of that name",
+            remedy=f"rename it: x.rename({new[0]}=...)",
+        )
+    most = math.prod(x.sizes[name] for name in dims)
+    if isinstance(k, int) and k > most:
+        raise ArgumentError(
+            f"top_k: k is {k}, and there are {most} elements over {', '.join(map(repr, dims))}",
+            given=f"sizes {dict(x.sizes)}",
+            remedy=f"pass k from 0 to {most}",
+        )
+    if hasattr(x.data, "dask"):
+        from extremum.dask import top_k_over
+
+        return reduced(x, dims, top_k_over(x.data, k, x.get_axis_num(dims), **options), new=new)
+    # A Variable has no labels to stack.
+    slices = x.variable.stack({new[0]: dims})
+    return reduced(x, dims, ex.top_k(slices.data, k, -1, **options), new=new)
+
+
+@like(
+    "top_k",
+    _text(
+        "top_k",
+        "Coordinate labels of the k largest or smallest elements along a dimension, best first",
+        """>>> extremum.xarray.idxtop_k(x, 2, "hour").values
+    array([[12, 18],
+           [ 6, 18]])""",
+        "k, mode, nan_policy",
+        f"""{_CLASSES}, or a dict of DataArrays by dimension if several are given
+        Labels in place of the indices of :func:`top_k`, along the dimension that stays, or a new one named ``k``.""",
+        dim=_LABELLED_DIMS,
+        where="",
+        more=_FILL_VALUE.replace("where no element takes part", "where a slice has fewer than `k` numbers"),
+    ),
+    name="idxtop_k",
+    without=("sorted",),
+)
+def _idxtop_k(x: Any, k: SupportsIndex, dim: Dims = None, *, fill_value: Any = None, **options: Any) -> Any:
+    """Look up the labels of the k best."""
+    if isinstance(x, xr.Dataset):
+        return _labels_of_each(
+            "idxtop_k", x, dim, lambda each, own: idxtop_k(each, k, own, fill_value=fill_value, **options)
+        )
+    dims = _labelled_dims("idxtop_k", x, dim)
+    best = top_k(x, k, dims, **options)
+    indices = best.indices
+    if options["nan_policy"] == "omit":
+        # NaN fills what a slice lacks.
+        fields = {"dask": "parallelized", "output_dtypes": [np.int64], "keep_attrs": True}
+        indices = xr.apply_ufunc(_of_numbers, best.values, indices, **fields)
+    several = {dims[0]: indices} if len(dims) == 1 else _by_dimension(indices, x, dims)
+    lack = f"place {{}} of the result has no element: its slice has fewer than {operator.index(k)} that are not NaN"
+    result = {each: _labels_at("idxtop_k", at, x.coords[each], fill_value, lack) for each, at in several.items()}
+    return result[dims[0]] if dim is None or dim in dims else result
+
+
+idxtop_k: _IdxTopK = _idxtop_k
+
+
+def _of_numbers(values: NDArray[Any], indices: NDArray[Any]) -> NDArray[Any]:
+    """Return indices, with -1 for that of NaN."""
+    return indices if values.dtype.kind in "biu" else np.where(nan(values), -1, indices)
 
 
 _ELEMENTWISE_TEXT = """Elementwise {superlative}, broadcast by the names of dimensions.
