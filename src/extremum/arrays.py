@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import operator
 from collections.abc import Sequence
 from contextlib import suppress
 from numbers import Number
@@ -24,12 +25,14 @@ from extremum.loading import attribute
 FILL = "fill or drop them first"
 _NUMBERS = "pass numbers of one element type, in rows of equal length"
 
+_MISSING = "pass numpy.ma.array with a mask, or NaN with nan_policy='omit', for elements that are missing"
+_BEYOND = "pass integers that fit 64 bits, or convert them to float64"
+
 # Python objects in place of numbers, and the remedy for each; the first match counts.
 _OBJECTS: tuple[tuple[tuple[type, ...], str], ...] = (
-    ((NoneType,), "pass numpy.ma.array with a mask, or NaN with nan_policy='omit', for elements that are missing"),
+    ((NoneType,), _MISSING),
     ((datetime.timedelta,), "convert them first, as numpy.array(x, dtype='timedelta64[us]') does"),
     ((datetime.date,), "convert them first, as numpy.array(x, dtype='datetime64[us]') does for times without a zone"),
-    ((int,), "pass integers that fit 64 bits, or convert them to float64"),
     ((Number,), "convert them to float64 or to integers first"),
 )
 
@@ -47,9 +50,44 @@ def as_array(x: object) -> NDArray[Any]:
         kind, remedy = _objects(array) if array.dtype.kind == "O" else ("", _NUMBERS)
         reason = f"elements of type {array.dtype}{f', here {kind},' if kind else ''} have no order here"
         raise ElementTypeError(reason, given=class_name(x), remedy=remedy)
+    if array.dtype == np.float64 and isinstance(x, Sequence):
+        return _with_exact_integers(x, array)
     if array.dtype.kind in "mM" and isinstance(x, Sequence):
         _require_exact(x, array.dtype)
     return array
+
+
+def _with_exact_integers(x: Sequence[Any], array: NDArray[Any]) -> NDArray[Any]:
+    """Return the floats that NumPy made of a sequence, or uint64; refuse them where an integer is not among them.
+
+    NumPy makes float64 of integers beside floats, and of integers of which some need int64 and others uint64.
+    """
+    if set(map(type, x)) <= {float, np.float64}:
+        return array
+    with np.errstate(invalid="ignore"):
+        large = np.abs(array) >= 2**53
+    if not large.any():
+        # float64 holds every smaller integer.
+        return array
+    integers = list(map(_integer_of, np.asarray(x, dtype=object).flat))
+    if all(each is not None and 0 <= each < 2**64 for each in integers):
+        return np.array(integers, np.uint64).reshape(array.shape)
+    for integer, value in zip(integers, array.flat, strict=True):
+        if integer is not None and (math.isinf(value) or int(value) != integer):
+            raise ElementTypeError(
+                f"the sequence holds {integer}, and {array.dtype}, the common type of its elements, does not",
+                given=class_name(x),
+                remedy="pass integers alone, none negative or all within int64, or convert them to float64 first",
+            )
+    return array
+
+
+def _integer_of(x: Any) -> int | None:
+    """Return an element of a sequence as Python's integer, None if it is no integer."""
+    try:
+        return int(x) if isinstance(x, np.bool_) else operator.index(x)
+    except TypeError:
+        return None
 
 
 def as_output(x: NDArray[Any], function: str) -> NDArray[Any]:
@@ -117,13 +155,29 @@ def refuse_device(x: object, device: object) -> None:
 
 
 def _objects(array: NDArray[Any]) -> tuple[str, str]:
-    """Return the type of objects that are not numbers, if it is known, and the remedy."""
-    types = dict.fromkeys(map(type, array.reshape(-1)[:1000]))
+    """Return the type of objects that are not numbers of one element type, if it is known, and the remedy."""
+    some = array.reshape(-1)[:1000]
+    types = dict.fromkeys(map(type, some))
+    if types.keys() & {list, tuple, str}:
+        return "", _NUMBERS
+    strange = [each for each in types if not issubclass(each, int | float | np.generic)]
     for classes, remedy in _OBJECTS:
-        for each in types:
-            if issubclass(each, classes) and not types.keys() & {list, tuple, str}:
-                return f"{each.__module__}.{each.__qualname__}".removeprefix("builtins."), remedy
-    return "", _NUMBERS
+        for each in strange:
+            if issubclass(each, classes):
+                return _name(each), remedy
+    for each in strange:
+        if each is type(attribute("pandas", "NA")):
+            return _name(each), _MISSING
+        if hasattr(each, "as_py"):
+            return _name(each), "convert them first, as x.as_py() does for a scalar of PyArrow"
+        return _name(each), _NUMBERS
+    fits = all(not isinstance(each, int) or -(2**63) <= each < 2**64 for each in some)
+    words = " and ".join(map(_name, types))
+    return words, "convert them to one element type first" if fits else _BEYOND
+
+
+def _name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins.")
 
 
 def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:

@@ -41,7 +41,9 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
         numbers = [x for x in operands if type(x) in _DEFAULT]
         others = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
         several = list(others.values())
+        _meet_in_uint64(several, numbers)
         dtype = _result_type(function, [each.array.dtype for each in several], numbers)
+        _require_exact_sequences(several, dtype)
         _require_same_times(several, dtype, out)
         arrays = [others[at].array if at in others else as_element(x, dtype) for at, x in enumerate(operands)]
         if where is not None:
@@ -83,6 +85,27 @@ def _elements(x: object) -> Operand:
     return operand
 
 
+def _meet_in_uint64(operands: list[Operand], numbers: list[Any]) -> None:
+    """Give the integers of sequences the type uint64 where another operand has it: NumPy would make floats of both."""
+    largest = max([number for number in numbers if isinstance(number, int)], default=0)
+    if largest <= np.iinfo(np.int64).max and not any(each.array.dtype == np.uint64 for each in operands):
+        return
+    for each in operands:
+        if each.is_sequence and each.array.dtype.kind == "i" and each.array.min(initial=0) >= 0:
+            each.array = each.array.astype(np.uint64)
+
+
+def _require_exact_sequences(operands: list[Operand], dtype: np.dtype[Any]) -> None:
+    """Refuse a sequence with an integer that the common type does not hold; arrays follow NumPy's rule."""
+    for each in operands:
+        if each.is_sequence and dtype.kind == "f" and (misfit := misfit_of(each.array, dtype)) is not None:
+            raise ElementTypeError(
+                f"a sequence holds {misfit}, and {dtype}, the common type of the operands, does not",
+                given=" and ".join(dict.fromkeys(str(each.array.dtype) for each in operands)),
+                remedy="convert the operands to one element type first",
+            )
+
+
 def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any]) -> np.dtype[Any]:
     """Return NumPy's common type of arrays and Python numbers; a number takes the type of the arrays if it can."""
     kinds = {dtype.kind for dtype in dtypes}
@@ -94,7 +117,7 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
         remedy = f"call {function}(x) or {function}(x, y, ...)"
         raise ArgumentError(f"{function}: needs at least one array", remedy=remedy)
     try:
-        common = np.result_type(*(dtypes or [_DEFAULT[type(number)] for number in numbers]))
+        common = np.result_type(*(dtypes or _types_of(numbers)))
         wider = [_DEFAULT[type(number)] for number in numbers if not takes(common, number)]
         common = np.result_type(common, *wider) if wider else common
     except (OverflowError, TypeError):
@@ -102,6 +125,13 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
         reason = f"{function}: operands of {names} have no common type"
         raise ElementTypeError(reason, remedy="convert them to one element type first") from None
     return common.newbyteorder("=")
+
+
+def _types_of(numbers: list[Any]) -> list[np.dtype[Any]]:
+    """Return the types of Python's numbers alone: uint64 for integers beyond int64, if none is negative."""
+    if all(isinstance(number, int) and number >= 0 for number in numbers) and max(numbers) > np.iinfo(np.int64).max:
+        return [np.dtype(np.uint64)]
+    return [_DEFAULT[type(number)] for number in numbers]
 
 
 def _require_same_times(operands: list[Operand], dtype: np.dtype[Any], out: Any) -> None:

@@ -60,6 +60,8 @@ class Operand:
     labels: Labels = ()
     # The time zone of elements that are instants: here they are in UTC, and `wrap` restores their zone.
     zone: str | None = None
+    # Whether the elements come from a list or another sequence, whose integers may take any type that holds them.
+    is_sequence: bool = False
 
     def require_no_zone(self, out: Any) -> None:
         """Refuse to write instants into an array that cannot store their time zone."""
@@ -126,7 +128,7 @@ def as_operand(x: object) -> Operand:
     """Return any array-like value in the form that the kernels read, with the way back to the caller's library."""
     adapter = _adapter(_class_of(x))
     operand = None if adapter is None else adapter(x)
-    return Operand(as_array(x)) if operand is None else operand
+    return Operand(as_array(x), is_sequence=isinstance(x, Sequence)) if operand is None else operand
 
 
 @functools.lru_cache(maxsize=256)

@@ -386,8 +386,7 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
             raise ArgumentError(f"{function}: out receives values alone", remedy="omit out or return_index")
     if operand.array is not x and operand.valid is None:
         # The native function takes the plain array of the operand, which has no labels.
-        if call.where is not None:
-            options["where"] = call.mask(operand)
+        require_labels(function, call.where, operand.labels)
         result = getattr(_native, function)(operand.array, axis, **options, **settings)
         results = result if isinstance(result, tuple) else (result,)
     else:

@@ -100,7 +100,7 @@ def _part(x: Operand, table: Table, place: int) -> Operand:
     """Return the part of an array that meets one column, with the array broadcast to the shape of the table."""
     part = np.broadcast_to(x.array, table.shape)[:, place]
     valid = None if x.valid is None else np.broadcast_to(x.valid, table.shape)[:, place]
-    return Operand(part, valid=valid, masked=x.masked, zone=x.zone)
+    return Operand(part, valid=valid, masked=x.masked, zone=x.zone, is_sequence=x.is_sequence)
 
 
 def _require_alike(function: str, first: Table, tables: list[Table], arrays: list[Operand]) -> None:
