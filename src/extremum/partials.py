@@ -22,8 +22,9 @@ from extremum import _native
 from extremum.arrays import as_result
 from extremum.errors import ExtremumError
 from extremum.interop import Operand
-from extremum.reductions import Index, Ints, Reduction, Selection, nan, require_fit, values_then_indices
+from extremum.reductions import Index, Ints, Reduction, nan, require_fit, values_then_indices
 from extremum.signatures import ValuesIndices
+from extremum.top_k import Selection
 
 Place = tuple[slice, ...]
 

@@ -1,4 +1,4 @@
-"""Reductions with every option: values and indices, hardmax, top-k, a NaN policy, a mask, a default, `out`.
+"""Reductions with every option: values and indices, hardmax, a NaN policy, a mask, a default, `out`.
 
 This file decides which elements take part, what the result of an empty slice is, and which option values are errors.
 The native module finds values and indices in one pass; it calls this file for arrays of other libraries and for options
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from extremum import _native
 from extremum.arrays import FILL, as_element, as_output, misfit_of, takes
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
-from extremum.indices import axis_error, integers, unravel
+from extremum.indices import unravel
 from extremum.interop import Labels, Operand, are_alike, as_operand, frontend, labels_of
 from extremum.signatures import NanPolicy, ValuesIndices, result_of
 
@@ -112,7 +112,7 @@ class Reduction:
             # The result may have no slices: then none of them counts as empty.
             reason = f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element"
             remedy = "reduce axes that are not empty, or pass a default"
-            raise ArgumentError(reason, given=_summary(array), remedy=remedy)
+            raise ArgumentError(reason, given=summary_of(array), remedy=remedy)
         if self.nan_policy == "raise":
             nans = nan(ends[0].values)
             if empty is not None:
@@ -122,7 +122,7 @@ class Reduction:
         if empty and defaults is None:
             why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
             reason = f"{self.function}: {self._first_slice(ends[0].indices == -1)} has no element to choose from: {why}"
-            raise ArgumentError(reason, given=_summary(array), remedy="pass a default for such slices")
+            raise ArgumentError(reason, given=summary_of(array), remedy="pass a default for such slices")
         results = []
         for end, filling in zip(ends, defaults or ends, strict=True):
             if empty:
@@ -174,7 +174,7 @@ class Reduction:
         """Refuse the slices that hold NaN."""
         if nans.any():
             reason = f"{self.function}: {self._first_slice(nans)} holds NaN"
-            given = f"{_summary(array)}, nan_policy='raise'"
+            given = f"{summary_of(array)}, nan_policy='raise'"
             raise ArgumentError(reason, given=given, remedy="use nan_policy='omit' or 'propagate', or mend the data")
 
     def _first_slice(self, slices: NDArray[np.bool_]) -> str:
@@ -210,7 +210,7 @@ def require_fit(function: str, last: float, index: Index, array: NDArray[Any] | 
     """Refuse an index type that cannot hold the last index of a slice."""
     if index is not None and last > np.iinfo(index).max:
         reason = f"{function}: an index up to {last} does not fit {index}"
-        given = "" if array is None else _summary(array)
+        given = "" if array is None else summary_of(array)
         raise ArgumentError(reason, given=given, remedy=f"use {_keyword(function)}=int64")
 
 
@@ -225,7 +225,8 @@ def require_policy(function: str, nan_policy: object) -> None:
         raise ArgumentError(reason, remedy="use 'propagate', 'omit' or 'raise'")
 
 
-def _summary(array: NDArray[Any]) -> str:
+def summary_of(array: NDArray[Any]) -> str:
+    """Return the element type and the shape of an array, as errors give them."""
     return f"{array.dtype}{list(array.shape)}"
 
 
@@ -252,7 +253,7 @@ def as_mask(function: str, where: Any, shape: Ints | None = None, labels: Labels
         raise ArgumentError(reason, remedy="fill them with True or False")
     if array.dtype != np.bool_:
         reason = f"{function}: where has element type {array.dtype}, not bool"
-        given = f"where: {_summary(array)}"
+        given = f"where: {summary_of(array)}"
         raise ElementTypeError(reason, given=given, remedy="pass the outcome of a comparison, or where.astype(bool)")
     try:
         return array if shape is None else np.broadcast_to(array, shape)
@@ -335,7 +336,7 @@ def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = Tru
 
 def wrong_output(function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: Sequence[int]) -> ExtremumError:
     """Return the error about an output array that cannot take a result of this type and shape."""
-    shape, given, own = tuple(shape), f"out: {_summary(out)}", out.dtype.newbyteorder("=")
+    shape, given, own = tuple(shape), f"out: {summary_of(out)}", out.dtype.newbyteorder("=")
     if own != dtype:
         reason = f"{function}: out has element type {own}, the result has {dtype}"
         return ElementTypeError(reason, given=given, remedy=f"pass an array of {dtype}")
@@ -444,82 +445,3 @@ def ones(
         places[axis] = np.where(inside, places[axis], 0)
     result[tuple(places)] = inside
     return result
-
-
-def top_k(x: object, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: Any) -> Any:
-    """Answer a call of :func:`extremum.top_k` that the native module does not answer by itself."""
-    mode, in_order = "largest" if mode is None else mode, True if in_order is None else in_order
-    nan_policy = "propagate" if nan_policy is None else nan_policy
-    if (own := frontend("top_k", x)) is not None:
-        return own(x, k, axis, mode=mode, sorted=in_order, nan_policy=nan_policy)
-    operand = operand_of("top_k", x)
-    array = operand.array
-    call = Selection.of(array, k, axis, mode, in_order, nan_policy)
-    best = call.finish(array, call.select(operand))
-    axes = (-1,) if call.axis is None else tuple(-1 if each == call.axis else each for each in range(array.ndim))
-    return ValuesIndices(*(operand.wrap(each, axes) for each in best))
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """One call of ``top_k``: how many elements, along which axis, at which end of the order."""
-
-    k: int
-    axis: int | None
-    largest: bool
-    in_order: bool
-    nan_policy: str
-
-    @classmethod
-    def of(cls, x: Any, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: Any) -> Selection:
-        """Return a call on `x`, which needs only a shape and an element type, or refuse the call."""
-        if mode not in ("largest", "smallest"):
-            raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")
-        require_policy("top_k", nan_policy)
-        in_order = flag("top_k", "sorted", in_order)
-        try:
-            k = operator.index(None if isinstance(k, bool | np.bool_) else k)  # type: ignore[arg-type]
-        except TypeError:
-            raise ArgumentTypeError(f"top_k: k is {k!r}, not an integer", remedy="pass an int") from None
-        # Code that an argument runs may change the shape of the array, so read the shape last.
-        axis = one_axis(x, axis)
-        where, most = ("", math.prod(x.shape)) if axis is None else (f" along axis {axis}", x.shape[axis])
-        if not 0 <= k <= most:
-            reason, given = f"top_k: k is {k}, and there are {most} elements{where}", f"{_summary(x)}, k={k}"
-            raise ArgumentError(reason, given=given, remedy=f"pass k from 0 to {most}")
-        return cls(k, axis, mode == "largest", in_order, nan_policy)
-
-    def select(self, x: Operand) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
-        """Return the candidates: the k best, or all if there are fewer; at least one under ``raise``."""
-        array, times = x.whole("top_k: x"), x.array.dtype.kind in "mM"
-        length = array.size if self.axis is None else array.shape[self.axis]
-        k, nan_first = min(max(self.k, self.nan_policy == "raise"), length), self.nan_policy != "omit"
-        largest, in_order, elements = self.largest, self.in_order, ticks(array)
-        values, indices = _native.top_k_plain(
-            elements, k, self.axis, function="top_k", largest=largest, sorted=in_order, nan_first=nan_first, times=times
-        )
-        return ValuesIndices(values.view(array.dtype.newbyteorder("=")) if times else values, indices)
-
-    def finish(
-        self, x: NDArray[Any], best: ValuesIndices[NDArray[Any], NDArray[Any]], origin: tuple[int, ...] = ()
-    ) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
-        """Return the k best of the candidates, or refuse NaN; `origin` is the place of the first slice in the whole."""
-        axis = self.axis or 0
-        if self.nan_policy == "raise":
-            call = Reduction("top_k", (self.largest,), self.axis, origin=origin)
-            call.refuse_nan(x, np.asarray(nan(best.values).any(axis)))
-        several = (slice(None),) * axis + (slice(self.k),)
-        return ValuesIndices(best.values[several], best.indices[several])
-
-
-def one_axis(x: Any, axis: Any) -> int | None:
-    """Return an axis as a non-negative number, None for all elements, or refuse it."""
-    if axis is None:
-        return None
-    number = integers("top_k", axis, x)
-    if isinstance(number, tuple):
-        raise ArgumentTypeError(f"top_k: axis {axis!r} is not one axis", remedy="pass an int, or None for all elements")
-    rank = len(x.shape)
-    if not -rank <= number < rank:
-        raise axis_error("top_k", number, x.shape, x)
-    return number % rank

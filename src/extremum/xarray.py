@@ -21,8 +21,9 @@ from extremum.arrays import class_name, misfit_of
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, required_by, within
 from extremum.groups import refuse_groups
 from extremum.interop import labels_of
-from extremum.reductions import Reduction, nan, one_axis, require_labels
+from extremum.reductions import Reduction, nan, require_labels
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, like
+from extremum.top_k import one_axis
 
 with required_by("extremum.xarray"):
     import xarray as xr

@@ -15,7 +15,8 @@ from extremum.large.formats import Source
 from extremum.large.jobs import ELEMENTWISE, Elementwise, Hardmax, Job, Reduced, of_values
 from extremum.large.parameters import ParameterError
 from extremum.partials import Pieces, TopK
-from extremum.reductions import ENDS, Reduction, Selection
+from extremum.reductions import ENDS, Reduction
+from extremum.top_k import Selection
 
 
 def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = sys.maxsize, **options: Any) -> Job:
