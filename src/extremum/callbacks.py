@@ -39,7 +39,7 @@ def find(name: str) -> Any:
         from extremum.elementwise import broadcast_shape, extremum
         from extremum.indices import axis_error, integers
         from extremum.reductions import beyond, flag, hardmax, index_type, is_apart, wrong_output
-        from extremum.top_k import top_k
+        from extremum.selection import top_k
 
         later = (
             *(as_output, axis_error, beyond, broadcast_shape, copy, extremum, flag, hardmax),

@@ -38,8 +38,8 @@ from extremum.indices import axis_error, integers
 from extremum.interop import Operand, as_operand, common_library
 from extremum.partials import Form, Part, Pieces, TopK
 from extremum.reductions import Index, Reduction, flag, index_type
+from extremum.selection import Selection, one_axis
 from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like, result_of
-from extremum.top_k import Selection, one_axis
 
 if TYPE_CHECKING:
     import onnx

@@ -23,8 +23,8 @@ from extremum.arrays import as_result
 from extremum.errors import ExtremumError
 from extremum.interop import Operand
 from extremum.reductions import Index, Ints, Reduction, nan, require_fit, values_then_indices
+from extremum.selection import Selection
 from extremum.signatures import ValuesIndices
-from extremum.top_k import Selection
 
 Place = tuple[slice, ...]
 

@@ -22,8 +22,8 @@ from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, req
 from extremum.groups import refuse_groups
 from extremum.interop import labels_of
 from extremum.reductions import Reduction, nan, require_labels
+from extremum.selection import one_axis
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, like
-from extremum.top_k import one_axis
 
 with required_by("extremum.xarray"):
     import xarray as xr

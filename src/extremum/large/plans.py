@@ -16,7 +16,7 @@ from extremum.large.jobs import ELEMENTWISE, Elementwise, Hardmax, Job, Reduced,
 from extremum.large.parameters import ParameterError
 from extremum.partials import Pieces, TopK
 from extremum.reductions import ENDS, Reduction
-from extremum.top_k import Selection
+from extremum.selection import Selection
 
 
 def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = sys.maxsize, **options: Any) -> Job:
