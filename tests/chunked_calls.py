@@ -1,5 +1,6 @@
 """Every function on chunked arrays of some element types, compared with the whole array, to test each scheduler."""
 
+import dask.array as da
 import numpy as np
 
 import extremum as ex
@@ -31,6 +32,6 @@ def hold(compute, dtypes=REPRESENTATIVES[-2:]):
         for chunks, axes in ((SMALL, ((0,), (1, 0), (0, 1, 2), (2,))[at % 4]), (LARGE, (2 - at % 2,))):
             x = sample(rng, dtype, tuple(map(sum, chunks)))
             with np.errstate(invalid="ignore"):
-                pairs += calls(x, ed.da.from_array(x, chunks=chunks), axes)
+                pairs += calls(x, da.from_array(x, chunks=chunks), axes)
     for actual, (lazy, expected) in zip(compute([lazy for lazy, _ in pairs]), pairs, strict=True):
         assert_identical(actual, expected, lazy.name, "of", expected.dtype)

@@ -60,7 +60,7 @@ def test_a_model_is_prepared_once_in_each_process(client):
     assert_identical(client.compute(lazy).result(timeout=60), ex.argmax(x, 1, keepdims=True))
     again = ed.run(onnx.parser.parse_model(CLASSIFIER), da.from_array(x[::-1].copy(), chunks=(7, 4)))
     client.compute(again).result(timeout=60)
-    counts = client.run(lambda: __import__("extremum.dask").dask._session.cache_info().currsize)
+    counts = client.run(lambda: __import__("extremum.dask").dask.models._session.cache_info().currsize)
     assert set(counts.values()) <= {0, 1}
     assert 1 in counts.values()
 

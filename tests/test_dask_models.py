@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 import extremum.dask as ed
-import extremum.dask as models
+import extremum.dask.models as models
 from agreement import assert_identical
 from extremum import backend
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, InputError, ModelError
@@ -58,7 +58,7 @@ def test_a_session_in_a_task_computes_with_one_thread(prepared):
 
 def in_a_process_of_its_own(block):
     """The number of threads of a session in the process that computes this chunk."""
-    return np.full((len(block), 1), models._most())
+    return np.full((len(block), 1), models.most())
 
 
 def test_a_session_in_a_process_of_the_scheduler_computes_with_one_thread():

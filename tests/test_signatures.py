@@ -82,6 +82,15 @@ def test_a_front_end_has_the_options_and_defaults_of_the_native_function(module,
     assert f"{module}.{name}" in function.__doc__
 
 
+@pytest.mark.parametrize(("module", "name"), FRONT_ENDS)
+def test_a_docstring_describes_every_parameter_once(module, name):
+    function = front_end(module, name)
+    section = inspect.cleandoc(function.__doc__).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    names = [line.partition(" : ")[0].split(", ") for line in section.splitlines() if not line.startswith(" ")]
+    described = [each.lstrip("*") for several in names for each in several]
+    assert sorted(described) == sorted(inspect.signature(function).parameters)
+
+
 OTHER_WORDS = {
     "dim": "axis",
     "dims": "axis",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, SupportsInd
 import numpy as np
 
 from extremum import _native
+from extremum.docstrings import completed
 from extremum.errors import ArgumentTypeError
 
 NanPolicy = Literal["propagate", "omit", "raise"]
@@ -158,18 +159,25 @@ def unknown_keyword(function: str, keywords: Iterable[str], own: Collection[str]
 
 
 def like(
-    model: str, doc: str | None = None, *, name: str | None = None, without: tuple[str, ...] = ()
+    model: str,
+    doc: str | None = None,
+    *,
+    after: Sequence[Callable[..., Any]] = (),
+    name: str | None = None,
+    without: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
     """Give a function with ``**options`` the keywords of the array function of this name, with their defaults.
 
-    The function gets every option: an option that the caller leaves out has its default.
+    The function gets every option: an option that the caller leaves out has its default. What its docstring does not
+    describe is described as in the first of `after` that does, or else as in the array function.
     """
     own_types = (ArgKeywords if model.startswith("arg") else ValueKeywords).__annotations__
     types = TopKOptions.__annotations__ | own_types | {"return_index": bool}
     theirs = inspect.signature(getattr(_native, model)).parameters.values()
 
     def decorate(function: Function) -> Function:
-        function.__name__ = function.__qualname__ = name or model
+        if doc is not None:
+            function.__name__ = function.__qualname__ = name or model
         plain = inspect.signature(function)
         own = [p for p in plain.parameters.values() if p.kind is not p.VAR_KEYWORD]
         exclusions = {*without, *(p.name for p in own)}
@@ -186,7 +194,8 @@ def like(
             return function(*arguments, **defaults | keywords)
 
         call.__signature__ = plain.replace(parameters=parameters)  # type: ignore[attr-defined]
-        call.__doc__ = function.__doc__ if doc is None else doc
+        models = (*(inspect.unwrap(each).__doc__ for each in after), getattr(_native, model).__doc__)
+        call.__doc__ = completed(function.__doc__, models, names) if doc is None else doc
         return cast(Function, call)
 
     return decorate

@@ -501,7 +501,7 @@ def _select(x: xr.DataArray, dims: Sequence[Hashable], k: Any, options: Any, new
             remedy=f"pass k from 0 to {most}",
         )
     if hasattr(x.data, "dask"):
-        from extremum.dask import top_k_over
+        from extremum.dask.selection import top_k_over
 
         return reduced(x, dims, top_k_over(x.data, k, x.get_axis_num(dims), **options), new=new)
     # A Variable has no labels to stack.

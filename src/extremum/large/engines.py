@@ -96,7 +96,7 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
 
 def _do(job: Job, step: str, *arguments: Any) -> Any:
     """Do a step of a job with a task's share of the processors."""
-    from extremum.dask import share
+    from extremum.dask.processors import share
 
     with share():
         return getattr(job, step)(*arguments)

@@ -30,7 +30,7 @@ class _Session:
         self._source, self.model = model, backend.prepare(model, threads=threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from extremum.dask import as_it_travels
+        from extremum.dask.models import as_it_travels
 
         return _Session, (as_it_travels(self._source, self.model), 1)
 
