@@ -119,7 +119,111 @@ def test_torchs_vmap_is_refused(name, torch):
     x = torch.ones(2, 3, dtype=getattr(torch, name))
     for function in (ex.argmax, ex.max, ex.minmax, ex.hardmax, ex.maximum):
         text = refusal(ArgumentTypeError, torch.vmap(function), x)
-        assert text.startswith("a tensor without elements of its own, as within torch.vmap")
+        assert text.startswith(NO_ELEMENTS)
+
+
+OF_ONE = {
+    **{each.__name__: each for each in (ex.argmax, ex.argmin, ex.max, ex.min, ex.minmax, ex.hardmax, ex.maximum)},
+    "top_k": partial(ex.top_k, k=1),
+    "a mask": lambda x: ex.max(np.zeros(3), where=x),
+}
+NO_ELEMENTS = "a tensor without elements of its own, as within torch.vmap and torch.export"
+
+
+def _within_a_mode(torch, call):
+    with torch._subclasses.fake_tensor.FakeTensorMode():
+        return call(torch.ones(3))
+
+
+def _after_a_mode(torch, call):
+    with torch._subclasses.fake_tensor.FakeTensorMode():
+        x = torch.ones(3)
+    return call(x)
+
+
+def _exported(torch, call):
+    class Module(torch.nn.Module):
+        def forward(self, x):
+            return call(x)
+
+    return torch.export.export(Module(), (torch.ones(3),), strict=False)
+
+
+def _symbolically(torch, call):
+    return torch.fx.experimental.proxy_tensor.make_fx(call, tracing_mode="symbolic")(torch.ones(3))
+
+
+def _proxy(torch):
+    tracer = torch.fx.Tracer()
+    tracer.graph = torch.fx.Graph()
+    return torch.fx.Proxy(tracer.graph.placeholder("x"), tracer)
+
+
+TRACERS = {
+    "fake": _within_a_mode,
+    "fake, beyond its mode": _after_a_mode,
+    "torch.export": _exported,
+    "make_fx": _symbolically,
+    "torch.fx": lambda torch, call: call(_proxy(torch)),
+    "torch.func.functionalize": lambda torch, call: torch.func.functionalize(call)(torch.ones(3)),
+    "torch.func.jvp": lambda torch, call: torch.func.jvp(call, (torch.ones(3),), (torch.ones(3),)),
+}
+
+
+@pytest.mark.parametrize("name", TRACERS)
+@pytest.mark.parametrize("function", OF_ONE)
+def test_torchs_tracers_are_refused(name, function, torch):
+    pytest.importorskip("torch.fx.experimental.proxy_tensor")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        text = refusal(ArgumentTypeError, TRACERS[name], torch, OF_ONE[function])
+    assert text.startswith(NO_ELEMENTS)
+
+
+def test_subclasses_of_torchs_tensor_come_back_as_tensors(torch):
+    class Image(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, arguments=(), keywords=None):
+            raise AssertionError("only the memory of the tensor is read")
+
+    for dtype in ("float32", "bfloat16", "int64"):
+        plain = torch.tensor([[3, 9, 9], [7, 2, 7]], dtype=getattr(torch, dtype))
+        x = torch.Tensor.as_subclass(plain, Image)
+        assert as_operand(x).array.ctypes.data == plain.data_ptr()
+        results = [ex.argmax(x, 1), *ex.max(x, 1, return_index=True), ex.hardmax(x), ex.maximum(x, 5), ex.max(x)]
+        expected = [
+            *(ex.argmax(plain, 1), *ex.max(plain, 1, return_index=True)),
+            *(ex.hardmax(plain), ex.maximum(plain, 5), ex.max(plain)),
+        ]
+        for actual, tensor in zip((*results, *ex.top_k(x, 2)), (*expected, *ex.top_k(plain, 2)), strict=True):
+            assert type(actual) is torch.Tensor
+            assert torch.equal(actual, tensor)
+    wants = torch.Tensor.as_subclass(torch.ones(3, requires_grad=True), Image)
+    assert "requires its gradient" in refusal(ArgumentError, ex.argmax, wants)
+    assert type(ex.argmax(torch.nn.Parameter(torch.ones(3), requires_grad=False))) is torch.Tensor
+
+
+def test_a_list_of_what_has_no_elements_is_refused(torch):
+    texts = {
+        "requires grad": torch.ones(2, requires_grad=True),
+        "meta": torch.ones(2, device="meta"),
+        "not supported for tensor subclasses": _after_a_mode(torch, lambda x: x),
+    }
+    for text, x in texts.items():
+        reason = refusal(ElementTypeError, ex.argmax, [x, x])
+        assert reason.startswith("the elements cannot be read: ")
+        assert text in reason
+
+
+def test_jaxs_arrays_without_elements():
+    jax = pytest.importorskip("jax")
+    gone = jax.numpy.ones(3)
+    gone.delete()
+    for function in (ex.argmax, ex.max, ex.hardmax, ex.maximum):
+        for x in (gone, [gone, gone], jax.random.key(0)):
+            assert refusal(ElementTypeError, function, x).startswith("the elements cannot be read: ")
+        traced = jax.jit(lambda x, function=function: function([x[0], x[1]]))
+        assert "called on traced array" in refusal(ElementTypeError, traced, X[0])
 
 
 def test_jaxs_traces_and_narrow_integers():

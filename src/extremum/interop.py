@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import groups
-from extremum.arrays import as_array, as_result, is_numpy_masked, misfit_of, not_there, refuse_device
+from extremum.arrays import as_array, as_result, class_name, is_numpy_masked, misfit_of, not_there, refuse_device
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, first_line
-from extremum.loading import load_module
+from extremum.loading import attribute, load_module
 
 
 class _Library:
@@ -127,8 +127,20 @@ def _frontend_of(cls: Any) -> str | None:
 def as_operand(x: object) -> Operand:
     """Return any array-like value in the form that the kernels read, with the way back to the caller's library."""
     adapter = _adapter(_class_of(x))
-    operand = None if adapter is None else adapter(x)
-    return Operand(as_array(x), is_sequence=isinstance(x, Sequence)) if operand is None else operand
+    try:
+        operand = None if adapter is None else adapter(x)
+        if operand is None:
+            operand = Operand(as_array(x), is_sequence=isinstance(x, Sequence))
+    except ExtremumError:
+        raise
+    except (RuntimeError, TypeError, ValueError) as error:
+        # The library, or that of an element of a sequence, has no elements to give: they are deleted, traced or keys.
+        raise ElementTypeError(
+            f"the elements cannot be read: {first_line(error)}",
+            given=class_name(x),
+            remedy="convert it to an array of NumPy first",
+        ) from error
+    return operand
 
 
 @functools.lru_cache(maxsize=256)
@@ -249,40 +261,73 @@ def _by_protocol(x: Any) -> Operand:
 
 
 def _torch_operand(x: Any) -> Operand | None:
-    """Return a tensor's own memory; None for other objects and classes with their own rules, such as MaskedTensor."""
-    is_plain = type(x) in (torch.Tensor, torch.nn.Parameter)
-    if is_plain:
+    """Return a tensor's own memory; None for other objects and for MaskedTensor, which has rules of its own."""
+    cls = type(x)
+    if cls in (torch.Tensor, torch.nn.Parameter):
         try:
-            return Operand(x.numpy(), _torch_tensor, None, False, "torch")
+            # Within torch.func.functionalize a tensor has no memory, and its `numpy` would show any.
+            if x.data_ptr() or not x.numel():
+                return Operand(x.numpy(), _torch_tensor, None, False, "torch")
         except (RuntimeError, TypeError):
             # The code below refuses such a tensor or reads it in another way.
             pass
-    if getattr(x, "is_nested", False):
-        reason = "a nested tensor has rows of different lengths"
-        remedy = "pass torch.nested.to_padded_tensor(x, padding), or each of x.unbind()"
-        raise ElementTypeError(reason, given=f"torch.Tensor with layout {x.layout}", remedy=remedy)
-    if not is_plain:
+    if cls is attribute("torch.fx.proxy", "Proxy"):
+        raise _without_elements(x, "its elements are known when the graph runs")
+    if not issubclass(cls, torch.Tensor):
         return None
+    if cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        if hasattr(cls, "get_mask"):
+            return None
+        _refuse_nested(x)
+        # What a tracer passes around: its memory, if it has any, holds nothing.
+        raise _without_elements(x, f"{cls.__qualname__} answers for its operations itself")
+    if cls is not torch.Tensor:
+        # The functions of a subclass may do anything; the memory is that of a tensor.
+        x = torch.Tensor.as_subclass(x, torch.Tensor)
+    _refuse_nested(x)
     if x.device.type != "cpu":
         refuse_device(x, x.device)
     if x.requires_grad:
-        reason = "a tensor that requires its gradient: an index has none, and a value's would be lost"
-        raise ArgumentError(reason, given="torch.Tensor with requires_grad=True", remedy="pass x.detach()")
+        raise ArgumentError(
+            "a tensor that requires its gradient: an index has none, and a value's would be lost",
+            given="torch.Tensor with requires_grad=True",
+            remedy="pass x.detach()",
+        )
     if x.layout is not torch.strided:
         raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
     # A bit of the tensor marks a pending negation or conjugation, which its memory does not show.
     plain = x.resolve_conj().resolve_neg()
+    is_bfloat16 = plain.dtype is torch.bfloat16
     try:
-        is_bfloat16 = plain.dtype is torch.bfloat16
+        has_memory = plain.data_ptr() or not plain.numel()
         array: NDArray[Any] = (plain.view(torch.int16) if is_bfloat16 else plain).numpy()
     except TypeError as error:
         raise ElementTypeError(f"elements of type {x.dtype} have no order here: {error}") from None
     except RuntimeError as error:
-        reason = f"a tensor without elements of its own, as within torch.vmap: {first_line(error)}"
-        remedy = "call it outside of torch.vmap, on the whole tensor and with its axes"
-        raise ArgumentTypeError(reason, given="torch.Tensor", remedy=remedy) from None
-    array = array.view(load_module("ml_dtypes").bfloat16) if is_bfloat16 else array
+        raise _without_elements(x, first_line(error)) from None
+    if not has_memory:
+        raise _without_elements(x, "it has no memory")
+    if is_bfloat16:
+        array = array.view(load_module("ml_dtypes").bfloat16)
     return Operand(array, _torch_tensor, None, False, "torch")
+
+
+def _refuse_nested(x: Any) -> None:
+    if x.is_nested:
+        raise ElementTypeError(
+            "a nested tensor has rows of different lengths",
+            given=f"torch.Tensor with layout {x.layout}",
+            remedy="pass torch.nested.to_padded_tensor(x, padding), or each of x.unbind()",
+        )
+
+
+def _without_elements(x: Any, why: str) -> ArgumentTypeError:
+    """Return the error about a tensor that stands for the elements of a later run, or of several tensors."""
+    return ArgumentTypeError(
+        f"a tensor without elements of its own, as within torch.vmap and torch.export: {why}",
+        given=class_name(x),
+        remedy="call it outside of what traces it, on the whole tensor and with its axes",
+    )
 
 
 def _torch_tensor(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
