@@ -6,7 +6,7 @@ cubed's own argmax takes one axis, and rechunks the whole array to reduce all of
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,8 @@ with required_by("extremum.cubed"):
     import cubed
     from cubed.core import reduction
 
+from extremum.arrays import class_name
+from extremum.groups import refuse_groups
 from extremum.interop import Operand
 from extremum.partials import Pieces, places
 from extremum.reductions import ENDS, Reduction, flag, index_type
@@ -27,26 +29,30 @@ if TYPE_CHECKING:
 __all__ = ["argmax", "argmin"]
 __dir__ = __all__.copy
 
-_TEXT = """Index of the {superlative} element of a cubed array over any set of axes; the result is lazy.
+
+@like("argmax")
+def argmax(x: cubed.Array, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> cubed.Array:
+    """Index of the largest element of a cubed array over any set of axes; the result is lazy.
+
+    Every bit of the answer is that of :func:`extremum.argmax`, whatever the chunks.
 
     Parameters
     ----------
     x : cubed.Array
         Any chunks.
-    axis, keepdims, select_last_index, dtype, nan_policy, default
-        As for :func:`extremum.{name}`.
     where, out : None
         A mask or an array to write to is an error.
 
     Returns
     -------
     cubed.Array
-        In the chunks of the remaining axes.
+        The indices, in the chunks of the axes that remain. Over several axes they count row-major within the reduced
+        block, in dimension order.
 
     Raises
     ------
     ArgumentError, AxisError, ElementTypeError
-        As in :func:`extremum.{name}`.
+        As for NumPy's arrays.
     ArgumentTypeError
         `x` is not an array of cubed.
 
@@ -55,40 +61,63 @@ _TEXT = """Index of the {superlative} element of a cubed array over any set of a
     >>> import cubed
     >>> import cubed.array_api as xp
     >>> import extremum.cubed
-    >>> extremum.cubed.{name}(xp.asarray([[1, 5], [7, 0], [7, 9]], chunks=(2, 1)), axis=0).compute()
-    {example}
+    >>> extremum.cubed.argmax(xp.asarray([[1, 5], [7, 0], [7, 9]], chunks=(2, 1)), axis=0).compute()
+    array([1, 2])
     """
+    return _index("argmax", x, axis, **options)
 
 
-class _Arg(Protocol):
-    def __call__(self, x: cubed.Array, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> cubed.Array: ...
+@like("argmin", after=[argmax])
+def argmin(x: cubed.Array, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> cubed.Array:
+    """Index of the smallest element of a cubed array over any set of axes; the result is lazy.
+
+    Every bit of the answer is that of :func:`extremum.argmin`, whatever the chunks.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> import cubed.array_api as xp
+    >>> import extremum.cubed
+    >>> extremum.cubed.argmin(xp.asarray([[1, 5], [7, 0], [7, 9]], chunks=(2, 1)), axis=0).compute()
+    array([0, 1])
+    """
+    return _index("argmin", x, axis, **options)
 
 
-def _arg(function: str, superlative: str, example: str) -> _Arg:
-    @like(function, _TEXT.format(name=function, superlative=superlative, example=example))
-    def arg(x: cubed.Array, /, axis: Axes = None, **options: Any) -> cubed.Array:
-        keepdims, dtype, default = (options.pop(name) for name in ("keepdims", "dtype", "default"))
-        if options["where"] is not None or options.pop("out") is not None:
-            reason = f"{function}: of a cubed array it takes neither a mask nor an array to be written to"
-            raise ArgumentError(reason, remedy="omit where and out")
-        if not isinstance(x, cubed.Array):
-            raise ArgumentTypeError(f"{function}: {type(x).__qualname__} is no array of cubed's")
-        keepdims, index = flag(function, "keepdims", keepdims), index_type(function, dtype)
-        # cubed removes the reduced axes itself.
-        call = Reduction(function, ENDS[function], axis, True, **options)
-        pieces = Pieces.plan(call, x.shape, np.dtype(x.dtype), values=False, index=index, default=default)
-        fields = [("i", pieces.part_index), ("v", x.dtype)]
-        chunks = tuple((1,) * len(sizes) if at in pieces.axes else sizes for at, sizes in enumerate(x.chunks))
-        parts = cubed.map_blocks(partial(_part, pieces=pieces, sizes=x.chunksize), x, dtype=fields, chunks=chunks)
-        merge, finish = (partial(step, pieces=pieces) for step in (_merge, _finish))
-        about = {"axis": pieces.axes, "intermediate_dtype": fields, "dtype": pieces.types[0], "keepdims": keepdims}
-        return reduction(parts, merge, aggregate_func=finish, **about)
-
-    return arg
-
-
-argmax = _arg("argmax", "largest", "array([1, 2])")
-argmin = _arg("argmin", "smallest", "array([0, 1])")
+def _index(
+    function: str,
+    x: Any,
+    axis: Any,
+    keepdims: Any = False,
+    dtype: Any = None,
+    default: Any = None,
+    where: Any = None,
+    out: Any = None,
+    **options: Any,
+) -> Any:
+    if where is not None or out is not None:
+        raise ArgumentError(f"{function}: cubed arrays support neither where nor out", remedy="omit where and out")
+    if not isinstance(x, cubed.Array):
+        refuse_groups(function, x)
+        raise ArgumentTypeError(f"{function}: {class_name(x)} is not an array of cubed")
+    keepdims = flag(function, "keepdims", keepdims)
+    index = index_type(function, dtype)
+    # cubed removes the reduced axes itself.
+    call = Reduction(function, ENDS[function], axis, True, **options)
+    pieces = Pieces.plan(call, x.shape, np.dtype(x.dtype), values=False, index=index, default=default)
+    # A part is one element of a structured type for each slice: the index and the value.
+    fields = [("i", pieces.part_index), ("v", x.dtype)]
+    chunks = tuple((1,) * len(sizes) if at in pieces.axes else sizes for at, sizes in enumerate(x.chunks))
+    parts = cubed.map_blocks(partial(_part, pieces=pieces, sizes=x.chunksize), x, dtype=fields, chunks=chunks)
+    return reduction(
+        parts,
+        partial(_merge, pieces=pieces),
+        aggregate_func=partial(_finish, pieces=pieces),
+        axis=pieces.axes,
+        intermediate_dtype=fields,
+        dtype=pieces.types[0],
+        keepdims=keepdims,
+    )
 
 
 def _part(block: Any, *, pieces: Pieces, sizes: tuple[int, ...], block_id: tuple[int, ...]) -> dict[str, Any]:
@@ -100,7 +129,8 @@ def _part(block: Any, *, pieces: Pieces, sizes: tuple[int, ...], block_id: tuple
 def _merge(several: Any, *, pieces: Pieces, **_: Any) -> dict[str, Any]:
     shape = several["i"].shape
     sizes = [1 if axis in pieces.axes else length for axis, length in enumerate(shape)]
-    ((values, indices),) = pieces.merge([((several["v"][at], several["i"][at]),) for at in places(shape, sizes)])
+    parts = [((several["v"][at], several["i"][at]),) for at in places(shape, sizes)]
+    ((values, indices),) = pieces.merge(parts)
     return {"i": indices, "v": values}
 
 

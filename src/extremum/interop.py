@@ -88,8 +88,8 @@ _TABLES = "extremum.tables"
 
 _FRONTENDS = {
     **dict.fromkeys(groups.CLASSES, "extremum.groups"),
-    ("xarray", "DataArray"): "extremum.xarray",
-    ("xarray", "Dataset"): "extremum.xarray",
+    ("xarray", "DataArray"): "extremum.xarray.by_axis",
+    ("xarray", "Dataset"): "extremum.xarray.by_axis",
     ("dask", "Array"): "extremum.dask",
     ("cubed", "Array"): "extremum.cubed",
     ("pandas", "DataFrame"): _TABLES,

@@ -159,12 +159,7 @@ def unknown_keyword(function: str, keywords: Iterable[str], own: Collection[str]
 
 
 def like(
-    model: str,
-    doc: str | None = None,
-    *,
-    after: Sequence[Callable[..., Any]] = (),
-    name: str | None = None,
-    without: tuple[str, ...] = (),
+    model: str, *, after: Sequence[Callable[..., Any]] = (), without: Sequence[str] = ()
 ) -> Callable[[Function], Function]:
     """Give a function with ``**options`` the keywords of the array function of this name, with their defaults.
 
@@ -176,8 +171,6 @@ def like(
     theirs = inspect.signature(getattr(_native, model)).parameters.values()
 
     def decorate(function: Function) -> Function:
-        if doc is not None:
-            function.__name__ = function.__qualname__ = name or model
         plain = inspect.signature(function)
         own = [p for p in plain.parameters.values() if p.kind is not p.VAR_KEYWORD]
         exclusions = {*without, *(p.name for p in own)}
@@ -195,7 +188,7 @@ def like(
 
         call.__signature__ = plain.replace(parameters=parameters)  # type: ignore[attr-defined]
         models = (*(inspect.unwrap(each).__doc__ for each in after), getattr(_native, model).__doc__)
-        call.__doc__ = completed(function.__doc__, models, names) if doc is None else doc
+        call.__doc__ = completed(function.__doc__, models, names)
         return cast(Function, call)
 
     return decorate

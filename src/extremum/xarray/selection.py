@@ -1,0 +1,91 @@
+"""``top_k`` over dimensions by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
+
+import xarray as xr
+
+import extremum as ex
+from extremum.errors import ArgumentError
+from extremum.signatures import ValuesIndices, like
+from extremum.xarray.dimensions import dims_of, each_variable, reduced, require_labelled
+from extremum.xarray.reductions import argmax
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from extremum.signatures import TopKOptions
+    from extremum.xarray.dimensions import Dims, X
+
+_NEW = "k"
+"""The dimension of a result over several dimensions."""
+
+
+@like("top_k", after=[argmax])
+def top_k(x: X, k: SupportsIndex, dim: Dims = None, **options: Unpack[TopKOptions]) -> ValuesIndices[X, X]:
+    """Largest or smallest k elements over the dimensions that are named, with their indices.
+
+    Parameters
+    ----------
+    k : int
+        How many elements are wanted, from 0 to the number of elements over the dimensions.
+    dim : hashable or sequence of hashable, optional
+        The dimensions over which they are wanted; all of them by default.
+
+    Returns
+    -------
+    ValuesIndices of two xarray.DataArray or xarray.Dataset
+        One dimension stays, with length `k` and without its coordinates, because each slice has its own order. Several
+        dimensions become a new last one, named ``k``, and the indices count row-major over them, in the order of the
+        array. The coordinates of the other dimensions stay. :func:`idxtop_k` gives the labels.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> import extremum.xarray
+    >>> x = xr.DataArray([[1, 5, 5], [7, 0, 7]], dims=("day", "hour"), coords={"hour": [6, 12, 18]})
+    >>> best = extremum.xarray.top_k(x, 2, "hour")
+    >>> best.values.values
+    array([[5, 5],
+           [7, 7]])
+    >>> x.hour[best.indices].values
+    array([[12, 18],
+           [ 6, 18]])
+    >>> extremum.xarray.top_k(x, 3).values.values
+    array([7, 7, 5])
+    """
+    require_labelled("top_k", x)
+    dims = dims_of("top_k", dim, x)
+    # Of a Dataset, variables that have only one of several dimensions get the new one too.
+    select = partial(_select, k=k, options=options, new=() if len(dims) == 1 else (_NEW,))
+    best = each_variable(x, "top_k", dims, select) if isinstance(x, xr.Dataset) else select(x, dims)
+    return cast("ValuesIndices[X, X]", best)
+
+
+def _select(x: xr.DataArray, dims: Sequence[Hashable], k: Any, options: Any, new: tuple[str, ...]) -> Any:
+    """Select the k best over some dimensions, along the one that stays or a new one."""
+    if not new:
+        return reduced(x, dims, ex.top_k(x.data, k, x.get_axis_num(dims[0]), **options), keepdims=True)
+    if _NEW in x.dims and _NEW not in dims:
+        raise ArgumentError(
+            f"top_k: the array has a dimension {_NEW!r}, and the result needs one of that name",
+            remedy=f"rename it: x.rename({_NEW}=...)",
+        )
+    most = math.prod(x.sizes[name] for name in dims)
+    if isinstance(k, int) and k > most:
+        raise ArgumentError(
+            f"top_k: k is {k}, and there are {most} elements over {', '.join(map(repr, dims))}",
+            given=f"sizes {dict(x.sizes)}",
+            remedy=f"pass k from 0 to {most}",
+        )
+    if hasattr(x.data, "dask"):
+        from extremum.dask.selection import top_k_over
+
+        return reduced(x, dims, top_k_over(x.data, k, x.get_axis_num(dims), **options), new=new)
+    # A Variable has no labels to stack.
+    slices = x.variable.stack({_NEW: dims})
+    return reduced(x, dims, ex.top_k(slices.data, k, -1, **options), new=new)
