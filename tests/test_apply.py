@@ -17,8 +17,8 @@ from commands import refused, run
 from extremum.cli.apply import parse_size
 from extremum.errors import ArgumentError
 from extremum.large import ParameterError, open_source, planned, steps
-from extremum.large.lengths import lengths
-from extremum.partials import Pieces, places
+from extremum.large.lengths import Made, lengths
+from extremum.partials import Pieces
 from large_files import TWO_OUTPUTS, apply, left, sample, save
 from refusal import refusal
 
@@ -204,7 +204,7 @@ def test_pieces_cover_everything_once_and_cost_no_more_than_is_allowed():
         assert np.prod(sizes) <= limit
         assert all(size == n or size % piece == 0 for size, n, piece in zip(sizes, shape, granule, strict=True))
         covered = np.zeros(shape, int)
-        for place in places(shape, sizes):
+        for place in Made(shape, sizes, lambda each: each):
             covered[place] += 1
         assert (covered == 1).all()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 import re
@@ -10,29 +11,33 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from extremum.errors import ExecutionError, ExtremumError, InputError, first_line
+from extremum.errors import ExecutionError, ExtremumError, InputError, MemoryLimitError, first_line
 from extremum.large.jobs import Job, Step
 
 _PATIENCE = 3
 """Seconds to connect to a scheduler; its answer may take one more."""
+
+_MOST_TASKS = 1_000_000
+"""How many tasks a scheduler gets."""
 
 _ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 
 def steps(job: Job) -> Iterator[Step]:
     """Do the work in this process, in the order of the pieces; while one is computed, the next is read."""
+    reads = ((piece, number, read) for piece in job.pieces for number, read in enumerate(piece.reads))
     part: Any = None
     with ThreadPoolExecutor(1) as reader:
-        tasks = ((piece, read, reader.submit(job.blocks, read)) for piece in job.pieces for read in piece.reads)
+        tasks = ((piece, number, reader.submit(job.blocks, read), read) for piece, number, read in reads)
         following = next(tasks, None)
         while following is not None:
-            piece, read, task = following
+            piece, number, task, read = following
             blocks = task.result()
             following = next(tasks, None)
             next_part = job.part(read, blocks)
-            part = next_part if read is piece.reads[0] else job.merge([part, next_part])
+            part = next_part if number == 0 else job.merge([part, next_part])
             yield Step(sum(each.nbytes for each in blocks))
-            if read is piece.reads[-1]:
+            if number == len(piece.reads) - 1:
                 yield from (Step(0, *each) for each in job.results(piece, part))
 
 
@@ -76,6 +81,12 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
         # Send the job as a task, which Dask can repeat: each worker opens the files and prepares the model once.
         here = send(pickle.loads, pickle.dumps(job))
         futures = {}
+        count = sum(len(piece.reads) for piece in itertools.islice(job.pieces, _MOST_TASKS))
+        if count > _MOST_TASKS or len(job.pieces) > _MOST_TASKS:
+            raise MemoryLimitError(
+                f"the work has more than {_MOST_TASKS:,} pieces, too many for a scheduler",
+                remedy="write the files in larger chunks",
+            )
         for piece in job.pieces:
             parts = [send(_do, here, "read", read) for read in piece.reads]
             futures[send(_do, here, "merge", parts) if parts[1:] else parts[0]] = piece

@@ -18,7 +18,7 @@ from extremum.errors import ArgumentError, ExtremumError
 from extremum.interop import Operand
 from extremum.large.formats import Labels, Output, Source
 from extremum.large.formats.decoding import MaskedIntegers, attributes_of_indices
-from extremum.large.lengths import RUN, Ints, lengths
+from extremum.large.lengths import RUN, Ints, Made, lengths
 from extremum.partials import Pieces, Place, places
 from extremum.reductions import ones
 
@@ -31,7 +31,7 @@ class Piece:
     """A place of the results, and the reads that complete it: each read has a place of every source."""
 
     place: Place
-    reads: tuple[tuple[Place, ...], ...]
+    reads: Sequence[tuple[Place, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,15 @@ class Reduced(Job):
         axes = call.axes
         outer = [1 if axis in axes else source.shape[axis] for axis in rank]
         inner = [source.shape[axis] if axis in axes else 1 for axis in rank]
-        steps = list(places(inner, list(map(min, sizes, inner))))
+        steps = list(map(min, sizes, inner))
 
-        def read(place: Place, step: Place) -> tuple[Place]:
+        def read(place: Place, step: Place) -> tuple[Place, ...]:
             return (tuple(step[axis] if axis in axes else place[axis] for axis in rank),)
 
-        self.pieces = [Piece(place, tuple(read(place, step) for step in steps)) for place in places(outer, sizes)]
+        def piece(place: Place) -> Piece:
+            return Piece(place, Made(inner, steps, partial(read, place)))
+
+        self.pieces = Made(outer, sizes, piece)
 
     def _sizes(self, source: Source, call: Pieces, memory: int) -> tuple[int, ...]:
         """Return the lengths of the pieces that are read."""
@@ -238,7 +241,7 @@ class Elementwise(Job):
         self.labels = Labels.of(labelling, axes, self.shape, function)
         self.pieces = self._cut(whole, memory)
 
-    def _cut(self, whole: Sequence[Source], memory: int) -> list[Piece]:
+    def _cut(self, whole: Sequence[Source], memory: int) -> Sequence[Piece]:
         """Return the pieces; the operand with the largest granules decides how all operands are cut."""
         coarsest = max(whole, key=lambda each: math.prod(each.granule), default=None)
         rank = len(self.shape)
@@ -251,10 +254,10 @@ class Elementwise(Job):
             own = place[len(place) - len(shape) :]
             return tuple(slice(0, 1) if length == 1 else each for length, each in zip(shape, own, strict=True))
 
-        return [
-            Piece(place, (tuple(of_operand(each.shape, place) for each in self.sources),))
-            for place in places(self.shape, sizes)
-        ]
+        def piece(place: Place) -> Piece:
+            return Piece(place, (tuple(of_operand(each.shape, place) for each in self.sources),))
+
+        return Made(self.shape, sizes, piece)
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
         """Return the part that one read of a piece makes."""

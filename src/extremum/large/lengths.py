@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TypeVar, overload
 
 from extremum.errors import MemoryLimitError
 from extremum.large.parameters import ParameterError
+from extremum.partials import Place
 
 Ints = Sequence[int]
 
@@ -61,3 +63,42 @@ def lengths(
                 too_many = middle
         sizes[axis] = min(shape[axis], fitting * smallest[axis])
     return tuple(sizes)
+
+
+Entry = TypeVar("Entry")
+
+
+class Made(Sequence[Entry]):
+    """Entries that a function makes of a place, each when it is asked for: a file may declare any number of pieces.
+
+    The places are those of pieces of the lengths `sizes` in an array, in row-major order.
+    """
+
+    def __init__(self, shape: Ints, sizes: Ints, make: Callable[[Place], Entry]) -> None:
+        self._make = make
+        self._shape = shape
+        self._sizes = [max(size, 1) for size in sizes]
+        # An axis of length 0 has one piece without elements.
+        self._counts = [max(-(-n // size), 1) for n, size in zip(shape, self._sizes, strict=True)]
+        self._total = math.prod(self._counts)
+
+    def __len__(self) -> int:
+        return self._total
+
+    @overload
+    def __getitem__(self, index: int) -> Entry: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Entry]: ...
+    def __getitem__(self, index: int | slice) -> Entry | Sequence[Entry]:
+        """Return one entry."""
+        assert isinstance(index, int)
+        if not -self._total <= index < self._total:
+            raise IndexError(index)
+        rest = index % self._total
+        place = []
+        for length, size, count in zip(
+            reversed(self._shape), reversed(self._sizes), reversed(self._counts), strict=True
+        ):
+            rest, at = divmod(rest, count)
+            place.append(slice(at * size, min(at * size + size, length)))
+        return self._make(tuple(reversed(place)))

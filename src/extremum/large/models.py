@@ -15,9 +15,9 @@ from extremum.errors import ArgumentError, ModelError
 from extremum.graph.types import declared_inputs
 from extremum.large.formats import Labels, Output, Source
 from extremum.large.jobs import Job, Piece
-from extremum.large.lengths import lengths
+from extremum.large.lengths import Made, lengths
 from extremum.large.parameters import ParameterError
-from extremum.partials import Place, places
+from extremum.partials import Place
 
 _WITHIN = 8
 """The memory that a model usually needs, as a multiple of its input."""
@@ -78,7 +78,11 @@ class ModelRun(Job):
         sizes = lengths(source.shape, granule, [axis], lambda s: math.prod(s) * entry, memory // 2)
         whole = [slice(0, length) for length in self.shape]
         before, after = tuple(whole[: result.batch]), tuple(whole[result.batch + 1 :])
-        self.pieces = [Piece((*before, place[axis], *after), ((place,),)) for place in places(source.shape, sizes)]
+
+        def piece(place: Place) -> Piece:
+            return Piece((*before, place[axis], *after), ((place,),))
+
+        self.pieces = Made(source.shape, sizes, piece)
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
         """Return the part that one read of a piece makes."""

@@ -36,8 +36,8 @@ class ChildFile:
 
     Parameters
     ----------
-    formats : sequence of callable
-        Each opens the file; if one of them crashes or finds the file damaged, the next tries.
+    open_as : callable
+        Opens the file in the other process; it has a name there too.
     path : Path
         The file.
     """

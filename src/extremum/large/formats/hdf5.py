@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,10 @@ _INTERNAL = (
 _NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable"
 
 
+class FilterError(InputError):
+    """A variable is compressed in a way that h5py does not know here."""
+
+
 class Hdf5File:
     """An HDF5 file, or a NetCDF file that is one."""
 
@@ -40,6 +45,9 @@ class Hdf5File:
     def __init__(self, path: Path) -> None:
         import h5py
 
+        with suppress(ImportError):
+            # It brings decompressors.
+            import hdf5plugin  # noqa: F401
         self._path = path
         self._file = h5py.File(path, "r")
         self._dataset = h5py.Dataset
@@ -50,12 +58,14 @@ class Hdf5File:
         name = variable.strip("/") if variable is not None else None
         found = self._get(name) if name else None
         if not isinstance(found, self._dataset):
-            below = found if isinstance(found, self._group) else self._file
-            name = choose(self._path, "variable", self._names(below), variable if found is None else None)
+            is_group = isinstance(found, self._group)
+            below = found if is_group else self._file
+            name = choose(self._path, "variable", self._names(below), None if is_group else variable)
             found = self._file[name]
         if found.shape is None:
             raise InputError(f"'{self._path}': variable {name!r} has no elements: its dataspace is null")
         assert name is not None
+        _require_filters(found, f"'{self._path}': variable {name!r}")
         scales = [self._scale(found, axis) for axis in range(len(found.shape))]
         attrs = _attributes(found)
         dims = self._dims(found, name, scales)
@@ -117,29 +127,30 @@ class Hdf5File:
         yield from plain or variables
 
     def _scale(self, found: Any, axis: int) -> Any:
-        """Return the dataset that is attached to an axis as its scale, or None."""
-        try:
-            return found.dims[axis][0]
-        except (IndexError, KeyError, OSError, RuntimeError, TypeError, ValueError):
-            # Nothing is attached, or something that is no scale.
-            return None
+        """Return the dataset that is attached to an axis as its scale, or None.
+
+        The library's own function crashes if the attribute is no list of references.
+        """
+        for reference in _references(found, axis):
+            try:
+                scale = self._file[reference]
+            except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+                continue
+            if isinstance(scale, self._dataset) and scale.shape is not None and scale.name is not None:
+                return scale
+        return None
 
     def _dims(self, found: Any, path: str, scales: list[Any]) -> tuple[str, ...] | None:
         """Return the names of the axes; None if no axis has one."""
-        names: list[str | None] = []
-        for axis, scale in enumerate(scales):
-            name = scale.name if scale is not None else None
-            if name is None and len(scales) == 1 and _text(found, "CLASS") == "DIMENSION_SCALE":
-                # A variable with the name of its dimension is the scale itself.
-                name = path
-            try:
-                name = name or found.dims[axis].label
-            except (OSError, RuntimeError, UnicodeDecodeError, ValueError):
-                name = None
-            names.append(name.rpartition("/")[2] if name else None)
+        names = [scale.name if scale is not None else None for scale in scales]
+        if names == [None] and _text(found, "CLASS") == "DIMENSION_SCALE":
+            # A variable with the name of its dimension is the scale itself.
+            names = [path]
+        labels = _texts(found, "DIMENSION_LABELS", len(scales))
+        names = [name or label for name, label in zip(names, labels, strict=True)]
         if not any(names):
             return None
-        return tuple(name or f"dim_{axis}" for axis, name in enumerate(names))
+        return tuple(name.rpartition("/")[2] if name else f"dim_{axis}" for axis, name in enumerate(names))
 
     def _coordinates(
         self, path: str, dims: tuple[str, ...], scales: list[Any], attrs: Mapping[str, Any]
@@ -161,6 +172,21 @@ class Hdf5File:
                     if own is not None or count == 0:
                         yield Coordinate(inner(scope, name), own or (), each.shape)
                     break
+
+
+def _require_filters(found: Any, what: str) -> None:
+    """Refuse a variable whose chunks cannot be decompressed."""
+    import h5py
+
+    properties = found.id.get_create_plist()
+    for at in range(properties.get_nfilters()):
+        number, _, _, name = properties.get_filter(at)
+        if not h5py.h5z.filter_avail(number):
+            raise FilterError(
+                f"{what} needs the HDF5 filter {number}",
+                given=name.decode(errors="replace") or None,
+                remedy="pip install hdf5plugin",
+            )
 
 
 def _attributes(found: Any) -> dict[str, Any]:
@@ -186,6 +212,30 @@ def _attributes(found: Any) -> dict[str, Any]:
         if isinstance(value, str | list) or np.asarray(value).dtype.kind in "biufS":
             attrs[name] = value
     return attrs
+
+
+def _references(found: Any, axis: int) -> list[Any]:
+    """Return the references to the scales of an axis."""
+    import h5py
+
+    try:
+        attribute = found.attrs.get_id("DIMENSION_LIST")
+        if h5py.check_vlen_dtype(attribute.dtype) != h5py.ref_dtype or attribute.shape != (len(found.shape),):
+            return []
+        return list(found.attrs["DIMENSION_LIST"][axis])
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+        return []
+
+
+def _texts(found: Any, name: str, count: int) -> list[str]:
+    """Return the texts of an attribute that has this many, or empty ones."""
+    try:
+        values = np.ravel(found.attrs.get(name, []))
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+        values = np.array([])
+    if len(values) != count or values.dtype.kind not in "OSU":
+        return [""] * count
+    return [each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in values]
 
 
 def _text(found: Any, name: str) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ArgumentError, first_line, required_by
+from extremum.errors import ArgumentError, InputError, first_line, required_by
 from extremum.large.formats.labels import Labels
 from extremum.large.formats.output import Output, netcdf_name, plain_attributes
 from extremum.large.formats.source import Put
@@ -55,11 +55,14 @@ class NetcdfFile:
             below = path if is_group and path else ""
             path = choose(self._path, "variable", self._names(below), None if is_group else variable)
             found = self._get(path)
+        dtype = _type_of(found)
+        if dtype.hasobject:
+            raise InputError(f"'{self._path}': the NetCDF library has no numbers in variable {path!r}")
         attrs = _attributes(found)
         chunks = found.chunking()
         return Description(
             shape=tuple(found.shape),
-            dtype=_type_of(found),
+            dtype=dtype,
             path=path,
             chunks=tuple(chunks) if isinstance(chunks, list) else None,
             dims=tuple(found.dimensions),
