@@ -11,7 +11,6 @@ import datetime
 import math
 import operator
 from collections.abc import Sequence
-from contextlib import suppress
 from numbers import Number
 from types import NoneType
 from typing import Any, cast
@@ -19,7 +18,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, within
+from extremum import dlpack
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line, within
 from extremum.loading import attribute
 
 FILL = "fill or drop them first"
@@ -35,9 +35,6 @@ _OBJECTS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((datetime.date,), "convert them first, as numpy.array(x, dtype='datetime64[us]') does for times without a zone"),
     ((Number,), "convert them to float64 or to integers first"),
 )
-
-# DLPack's numbers of devices whose memory the CPU reads: the CPU, and memory pinned or managed by CUDA or ROCm.
-_HOST = (1, 3, 11, 13)
 
 
 def as_array(x: object) -> NDArray[Any]:
@@ -204,29 +201,47 @@ def _through_protocols(x: Any) -> NDArray[Any]:
     for resolve in ("resolve_conj", "resolve_neg"):
         if callable(method := getattr(x, resolve, None)):
             x = method()
+    fault = ""
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
+        if device := dlpack.device_elsewhere(x):
+            refuse_device(x, device)
         try:
-            kind, number = x.__dlpack_device__()
-            elsewhere = int(kind) not in _HOST
-        except (TypeError, ValueError):
-            # The value looks like an array but is a mock.
-            elsewhere = False
-        if elsewhere:
-            refuse_device(x, f"{int(kind)}:{number}")
-        # The producer may not export this type, layout or device; bfloat16 is the usual case.
-        with suppress(AttributeError, BufferError, RuntimeError, TypeError, ValueError):
-            return np.from_dlpack(x)
+            return dlpack.read(x)
+        except dlpack.REFUSALS as error:
+            # The array may have another way to its elements.
+            fault = first_line(error)
     try:
         # Keep a subclass that `__array__` returns: it may have a mask.
-        return np.asanyarray(x)
+        array: NDArray[Any] = np.asanyarray(x)
+        if array.dtype.kind == "O" and not array.ndim:
+            _refuse_unread(x, fault)
+        return array
     except (OverflowError, ValueError):
-        # Rows of different lengths, or times without a common unit. `suppress` costs a twentieth of a call with a list.
+        # Rows of different lengths, or times without a common unit.
         pass
     try:
         return np.asarray(x, dtype=object)
     except ValueError as error:
         # The value looks like an array but is a mock.
         raise ElementTypeError(f"no array can be made of it: {error}", given=class_name(x), remedy=_NUMBERS) from None
+
+
+def _refuse_unread(x: Any, fault: str) -> None:
+    """Refuse an array of which NumPy made one object, because it knows no way to the elements."""
+    if hasattr(x, "__cuda_array_interface__"):
+        refuse_device(x, "CUDA")
+    if type(x).__name__ == "PyCapsule":
+        raise ElementTypeError(
+            "a capsule is no array: it hands the memory of one to a single reader",
+            given=class_name(x),
+            remedy="pass the array that made it, or numpy.from_dlpack of that array",
+        )
+    if fault:
+        raise ElementTypeError(
+            f"DLPack does not give the elements: {fault}",
+            given=class_name(x),
+            remedy="convert it to an array of NumPy first, of a type that NumPy or ml_dtypes has",
+        )
 
 
 # Sequences of plain numbers, of any length: no element of them can be missing.
