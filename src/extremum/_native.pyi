@@ -1,4 +1,4 @@
-"""Types of the native module; the docstrings live with the code in native/python/src, the options in signatures.py."""
+"""Types of the native module; the docstrings are files in native/python/docs, the options are in signatures.py."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex, TypeVar, overload

@@ -1,5 +1,7 @@
 //! `maximum` and `minimum`.
 
+#![expect(clippy::doc_lazy_continuation, reason = "texts for Python are not Markdown")]
+
 use crate::arguments::omission;
 use crate::array::{Array, Elements, Ndarray, Output, elements_of, take_plain, target};
 use crate::interpreter::{Object, detach, error, error_of, python};
@@ -10,57 +12,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 
+/// A function of any number of operands, with its text.
 macro_rules! elementwise {
-    ($function:ident, $largest:literal, $superlative:literal, $zero:literal, $operators:literal, $(#[doc = $example:literal])+) => {
-        #[doc = concat!("Elementwise ", $superlative, " of any number of arrays, in one pass.")]
-        ///
-        #[doc = concat!("NaN in any operand gives NaN; `", stringify!($function), "(-0.0, +0.0)` is `", $zero, "`")]
-        #[doc = concat!("(IEEE 754-2019 ", stringify!($function), "), so the result does not depend on the order of")]
-        /// the operands.
-        ///
-        /// Parameters
-        /// ----------
-        /// *arrays : array_like
-        ///     One or more operands, broadcast against each other. Where their element types differ, the result has the type
-        ///     that ``numpy.result_type`` gives; Python numbers take the element type of the arrays. Never modified.
-        /// out : numpy.ndarray, optional
-        ///     Receives the result; needs its shape and type, may have any strides, may be one of the operands.
-        /// nan_policy : str, default "propagate"
-        ///     ``propagate``: NaN (NaT) wins. ``omit``: it gives way to any number, as in ``numpy.fmax`` and
-        ///     ``numpy.fmin``. ``raise``: it is an error.
-        /// where : array_like of bool, optional
-        ///     Positions that are compared; broadcast with the operands. Elsewhere `out` keeps its elements, and without
-        ///     `out` the result has those of the first operand.
-        ///
-        /// Returns
-        /// -------
-        /// array or scalar
-        #[doc = concat!("    The ", $superlative, " elements, in the broadcast shape, as an array of the caller's own")]
-        ///     library; `out` where it was given.
-        ///
-        /// Raises
-        /// ------
-        /// ArgumentError
-        ///     There is no operand, the shapes cannot be broadcast, an element is missing, an element is NaN under ``raise``,
-        ///     or `out` does not fit.
-        /// ElementTypeError
-        ///     The operands have no common type, hold elements that have no order here, or are of a class with rules of its
-        ///     own, such as units.
-        ///
-        /// Notes
-        /// -----
-        #[doc = concat!("The operation behind ", $operators, ".")]
-        ///
-        /// Examples
-        /// --------
-        /// >>> import numpy as np
-        /// >>> import extremum as ex
-        $(#[doc = $example])+
+    ($function:ident, $largest:literal, $text:literal) => {
+        #[doc = include_str!($text)]
         #[pyfunction]
-        #[pyo3(
-            signature = (*arrays, out=None, nan_policy=None, r#where=None),
-            text_signature = "(*arrays, out=None, nan_policy='propagate', where=None)"
-        )]
+        #[pyo3(signature = (*arrays, out=None, nan_policy=None, r#where=None))]
+        #[pyo3(text_signature = "(*arrays, out=None, nan_policy='propagate', where=None)")]
         pub fn $function<'py>(
             py: Python<'py>,
             arrays: &Bound<'py, PyTuple>,
@@ -81,17 +39,8 @@ macro_rules! elementwise {
     };
 }
 
-elementwise! {
-    maximum, true, "largest", "+0.0", "ONNX Max and DirectML's DML_ELEMENT_WISE_MAX",
-    /// >>> ex.maximum(np.array([1, 5]), np.array([4, 2]), np.array([[3], [6]])).tolist()
-    /// [[4, 5], [6, 6]]
-}
-
-elementwise! {
-    minimum, false, "smallest", "-0.0", "ONNX Min and DirectML's DML_ELEMENT_WISE_MIN",
-    /// >>> ex.minimum(np.array([1.0, np.nan]), np.array([0.5, 2.0]))
-    /// array([0.5, nan])
-}
+elementwise!(maximum, true, "../docs/maximum.rst");
+elementwise!(minimum, false, "../docs/minimum.rst");
 
 /// The elementwise extremum of plain arrays of one element type; with `omit`, NaN gives way to any number.
 #[pyfunction(name = "extremum")]

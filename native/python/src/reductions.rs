@@ -1,6 +1,8 @@
 //! `argmax`, `argmin`, `max`, `min` and `minmax`, with the single reduction behind them: values and indices at either end of
 //! the order in one pass, which can skip elements. And `hardmax`.
 
+#![expect(clippy::doc_lazy_continuation, reason = "texts for Python are not Markdown")]
+
 use crate::arguments::{Argument, Axes, index_type, numbers, omission, or_default};
 use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, take_plain, target};
 use crate::interpreter::{Object, detach, error, python};
@@ -236,60 +238,16 @@ fn fill(target: &Target, len: usize, place: i64) {
     }
 }
 
-/// An array function over some axes. Its flags and its other keywords go to the native function `$answer`. If that gives None,
-/// they go by name to the Python side, which handles other libraries' arrays, times, and slices without an element.
+/// An array function over some axes, with its text. Its flags and its other keywords go to the native
+/// function `$answer`. If that gives None, they go by name to the Python side, which handles other libraries' arrays, times, and
+/// slices without an element.
 macro_rules! reduction {
-    ($function:ident $text:literal, [$($flag:ident)*] [$($keyword:ident)*] => $answer:ident($ends:expr);
-     $(#[$summary:meta])+; $(#[$parameter:meta])+; $(#[$result:meta])+; $operators:literal; $(#[$example:meta])+) => {
-        $(#[$summary])+
-        ///
-        /// Equal elements: the first wins, or the last on request; `-0.0` equals `+0.0`. NaN is beyond every number.
-        ///
-        /// Parameters
-        /// ----------
-        /// x : array_like
-        ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
-        ///     modified.
-        /// axis : int or tuple of int, optional
-        ///     The axes to reduce; all of them by default.
-        /// keepdims : bool, default False
-        ///     Keep reduced axes with length 1.
-        /// select_last_index : bool, default False
-        ///     Among equal elements take the last instead of the first.
-        /// nan_policy : str, default "propagate"
-        ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
-        /// where : array_like of bool, optional
-        ///     Elements that take part; broadcast to the shape of `x`. Indices still count all elements.
-        $(#[$parameter])+
-        ///
-        /// Returns
-        /// -------
-        $(#[$result])+
-        ///
-        /// Raises
-        /// ------
-        /// AxisError
-        ///     An axis is out of range or given twice.
-        /// ArgumentError
-        ///     A slice has no element to choose from and there is no default, an index would not fit its type, an element is
-        ///     NaN under ``raise``, an option has an unknown value, or `out` does not fit.
-        /// ElementTypeError
-        ///     `x` holds elements that have no order here, the indices would not be integers, the mask is not of bool, or the
-        ///     default cannot be in the result.
-        ///
-        /// Notes
-        /// -----
-        #[doc = concat!("The operation behind ", $operators, ".")]
-        ///
-        /// Examples
-        /// --------
-        /// >>> import numpy as np
-        /// >>> import extremum as ex
-        $(#[$example])+
+    ($function:ident $text:literal $signature:literal, [$($flag:ident)*] [$($keyword:ident)*] => $answer:ident($ends:expr)) => {
+        #[doc = include_str!($text)]
         #[pyfunction]
         #[pyo3(
             signature = (x, /, axis=None, *, $($flag=Argument::ABSENT,)* $($keyword=None,)*),
-            text_signature = $text
+            text_signature = $signature
         )]
         pub fn $function<'py>(
             x: &Object<'py>,
@@ -313,48 +271,16 @@ macro_rules! reduction {
     };
 }
 
-macro_rules! arg {
-    ($function:ident, $largest:literal, $superlative:literal, $operators:literal, $(#[$example:meta])+) => {
-        reduction! {
-            $function
-            "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)",
-            [keepdims select_last_index] [dtype out nan_policy r#where default] => index(&[$largest]);
-            #[doc = concat!("Index of the ", $superlative, " element over any set of axes.")]
-            ;
-            /// dtype : data type, default int64
-            ///     Type of the indices: any integer that holds the last index of a slice. If only `out` is given, its type.
-            /// default : int, optional
-            ///     The index of a slice in which no element takes part. Without it such a slice is an error.
-            /// out : numpy.ndarray, optional
-            ///     Receives the result; needs its shape and type, may have any strides.
-            ;
-            /// array or integer
-            ///     The indices, in the shape of `x` without the reduced axes, as an array of the caller's own library; `out`
-            ///     where it was given. Over several axes they count row-major within the reduced block, in dimension order.
-            ;
-            $operators;
-            $(#[$example])+
-        }
-    };
+reduction! {
+    argmax "../docs/argmax.rst"
+    "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)",
+    [keepdims select_last_index] [dtype out nan_policy r#where default] => index(&[true])
 }
 
-arg! {
-    argmax, true, "largest", "ONNX ArgMax and DirectML's DML_ARGMAX",
-    /// >>> x = np.array([[1, 5, 5], [7, 0, 7]], dtype=np.int16)
-    /// >>> ex.argmax(x, axis=1)
-    /// array([1, 0])
-    /// >>> ex.argmax(x, axis=1, select_last_index=True)
-    /// array([2, 2])
-    /// >>> int(ex.argmax(x, axis=(0, 1)))
-    /// 3
-}
-
-arg! {
-    argmin, false, "smallest", "ONNX ArgMin and DirectML's DML_ARGMIN",
-    /// >>> int(ex.argmin(np.array([3.0, np.nan, 1.0])))
-    /// 1
-    /// >>> ex.argmin(np.array([[3, 1], [2, 1]]), axis=0, dtype=np.uint32)
-    /// array([1, 0], dtype=uint32)
+reduction! {
+    argmin "../docs/argmin.rst"
+    "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)",
+    [keepdims select_last_index] [dtype out nan_policy r#where default] => index(&[false])
 }
 
 /// Answers `argmax` and `argmin`.
@@ -392,67 +318,22 @@ fn no_place(default: &Object<'_>, index: IndexType) -> Option<i64> {
     fits.then_some(place)
 }
 
-macro_rules! one_end {
-    ($function:ident, $largest:literal, $superlative:literal, $operators:literal, $(#[$example:meta])+) => {
-        reduction! {
-            $function
-            "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)",
-            [keepdims return_index select_last_index] [nan_policy r#where default index_dtype out] => values(&[$largest]);
-            #[doc = concat!($superlative, " element over any set of axes, with its index on request, in one pass.")]
-            ;
-            /// return_index : bool, default False
-            ///     Return the indices too, as :func:`extremum.argmax` and :func:`extremum.argmin` give them.
-            /// index_dtype : data type, default int64
-            ///     Type of the indices: any integer that holds the last index of a slice.
-            /// default : scalar, optional
-            ///     The value of a slice in which no element takes part; its index is -1. Without it such a slice is an error.
-            /// out : numpy.ndarray, optional
-            ///     Receives the values; needs their shape and type.
-            ;
-            /// array or scalar, or ValuesIndices
-            ///     Elements of `x`, bit for bit; with ``return_index`` a named tuple ``(values, indices)``. Arrays of PyTorch,
-            ///     JAX and other libraries come back as their own.
-            ;
-            $operators;
-            $(#[$example])+
-        }
-    };
-}
-
-one_end! {
-    max, true, "Largest", "ONNX ReduceMax and DirectML's DML_REDUCE_FUNCTION_MAX",
-    /// >>> x = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
-    /// >>> ex.max(x, axis=1, nan_policy="omit")
-    /// array([5., 7.])
-    /// >>> ex.max(x[1], return_index=True).indices.item()
-    /// 0
-}
-
-one_end! {
-    min, false, "Smallest", "ONNX ReduceMin and DirectML's DML_REDUCE_FUNCTION_MIN",
-    /// >>> x = np.array([[4, 2], [3, 8]])
-    /// >>> ex.min(x, axis=0, where=[[True, False], [True, False]], default=-1)
-    /// array([ 3, -1])
+reduction! {
+    max "../docs/max.rst"
+    "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)",
+    [keepdims return_index select_last_index] [nan_policy r#where default index_dtype out] => values(&[true])
 }
 
 reduction! {
-    minmax
+    min "../docs/min.rst"
+    "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)",
+    [keepdims return_index select_last_index] [nan_policy r#where default index_dtype out] => values(&[false])
+}
+
+reduction! {
+    minmax "../docs/minmax.rst"
     "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None)",
-    [keepdims return_index select_last_index] [nan_policy r#where default index_dtype] => values(&[false, true]);
-    /// Smallest and largest element over any set of axes, with their indices on request, in one pass.
-    ;
-    /// return_index, index_dtype
-    ///     As for :func:`extremum.max`.
-    /// default : scalar or pair of scalars, optional
-    ///     The smallest and the largest of a slice in which no element takes part; a single value is used for both.
-    ;
-    /// MinMax or MinMaxIndices
-    ///     A named tuple ``(min, max)``, or ``(min, max, argmin, argmax)`` with ``return_index``.
-    ;
-    "ONNX ReduceMin and ReduceMax together";
-    /// >>> low, high = ex.minmax(np.array([[1, 5], [7, 0]]), axis=1)
-    /// >>> low, high
-    /// (array([1, 0]), array([5, 7]))
+    [keepdims return_index select_last_index] [nan_policy r#where default index_dtype] => values(&[false, true])
 }
 
 /// Answers `max` and `min`, and `minmax`, which takes no `out`.
@@ -492,50 +373,7 @@ fn result<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<
     names.call_with(py, PyTuple::new(py, results)?, None)
 }
 
-/// One at the first largest element over a set of axes, zero elsewhere.
-///
-/// NaN is larger than every number; `-0.0` equals `+0.0`.
-///
-/// Parameters
-/// ----------
-/// x : array_like
-///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never modified.
-/// axis : int or tuple of int, default -1
-///     The axes that together hold exactly one 1; None stands for all axes.
-/// out : numpy.ndarray, optional
-///     Receives the result; needs its shape and type, may have any strides.
-/// nan_policy : str, default "propagate"
-///     ``propagate``: NaN (NaT) is the largest. ``omit``: it does not take part. ``raise``: it is an error.
-/// where : array_like of bool, optional
-///     Elements that take part; broadcast to the shape of `x`. A slice in which no element takes part has no 1.
-///
-/// Returns
-/// -------
-/// array
-///     Zeros and ones in the shape and element type of `x` (int64 for times), as an array of the caller's own library;
-///     `out` where it was given.
-///
-/// Raises
-/// ------
-/// AxisError
-///     An axis is out of range or given twice.
-/// ArgumentError
-///     An element is NaN under ``raise``, or `out` does not fit.
-/// ElementTypeError
-///     `x` holds elements that have no order here.
-///
-/// Notes
-/// -----
-/// The operation behind ONNX Hardmax (one axis from version 13 on, before that all axes from `axis` on) and
-/// DirectML's DML_ACTIVATION_HARDMAX1.
-///
-/// Examples
-/// --------
-/// >>> import numpy as np
-/// >>> import extremum as ex
-/// >>> ex.hardmax(np.array([[3.0, 0.0, 3.0], [1.0, 2.0, 1.0]]))
-/// array([[1., 0., 0.],
-///        [0., 1., 0.]])
+#[doc = include_str!("../docs/hardmax.rst")]
 #[pyfunction]
 #[pyo3(
     signature = (x, /, axis=Argument::ABSENT, *, out=None, nan_policy=None, r#where=None),
