@@ -199,6 +199,9 @@ class Hardmax(Reduced):
 
     def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, Blocks]]:
         """Yield places of the results with the blocks there, from the part of a whole piece."""
+        if self._call.call.nan_policy == "raise":
+            # The indices are found by another way below, but this refuses NaN.
+            next(iter(super().results(piece, part)))
         indices = np.asarray(part[0][1])
         axes = self._call.axes
         (dtype,) = self.dtypes

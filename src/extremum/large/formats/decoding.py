@@ -183,7 +183,8 @@ def _of_wide_integers(dtype: np.dtype[Any], attrs: Mapping[str, Any]) -> Decodin
     missing = [number for key in _MISSING for number in _integers(attrs.get(key), dtype, stored)]
     kept = _without(attrs, (*_CODES, "_Unsigned"))
     scale = np.ravel(attrs.get("scale_factor", 1))[0]
-    offset = np.ravel(attrs.get("add_offset", 0))[0]
+    # Adding a negative zero changes nothing, not even the sign of a zero.
+    offset = np.ravel(attrs.get("add_offset", -0.0))[0]
     if scale != 1 or offset != 0:
         return ScaledIntegers(stored, missing, scale, offset, kept)
     if missing:
