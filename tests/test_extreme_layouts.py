@@ -13,12 +13,20 @@ from refusal import error_of, refusal
 MOST = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 
 
-@pytest.mark.parametrize("rank", [rank for rank in (5, 6, 8, 9, 31, 32, 33, 63, 64) if rank <= MOST])
-def test_every_rank(rank):
+RANKS = [rank for rank in (5, 6, 8, 9, 31, 32, 33, 63, 64) if rank <= MOST]
+
+
+def of_rank(rank):
+    """An array of three axes longer than one, and the same without the others."""
     shape = [1] * rank
     shape[0], shape[rank // 2], shape[-1] = 2, 3, 4
     x = np.random.default_rng(rank).integers(0, 9, shape).astype(np.float32)
-    plain = x.reshape(2, 3, 4)
+    return x, x.reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("rank", RANKS)
+def test_every_rank(rank):
+    x, plain = of_rank(rank)
     for axis, own in ((0, 0), (rank // 2, 1), (-1, 2), (-rank, 0)):
         assert_same_bits(extremum.argmax(x, axis).reshape(-1), plain.argmax(own).reshape(-1))
         assert extremum.argmin(x, axis, keepdims=True).ndim == rank
@@ -31,6 +39,52 @@ def test_every_rank(rank):
     assert_same_bits(extremum.minimum(x, plain[0, 0]).reshape(plain.shape), np.minimum(plain, plain[0, 0]))
     for axis in (rank, -rank - 1, 64, -65, 1 << 40, -(1 << 63), 1 << 80, -(1 << 80)):
         assert f"axis {axis} is out of range" in refusal(AxisError, extremum.argmax, x, axis)
+
+
+OPTIONS = {
+    "omit": {"nan_policy": "omit", "default": -1},
+    "raise": {"nan_policy": "raise"},
+    "default": {"where": False, "default": -1},
+}
+
+
+@pytest.mark.parametrize("rank", RANKS)
+@pytest.mark.parametrize("name", OPTIONS)
+def test_reductions_of_every_rank_with_options(name, rank):
+    x, plain = of_rank(rank)
+    options = OPTIONS[name]
+    without_default = {key: value for key, value in options.items() if key != "default"}
+    for axis, own in ((0, 0), (rank // 2, 1), (-1, 2), (None, (0, 1, 2)), ((0, -1), (0, 2))):
+        for function in (extremum.argmax, extremum.min, extremum.minmax):
+            # `minmax` has two results, the others one.
+            actual, expected = (np.ravel(function(*each, **options)) for each in ((x, axis), (plain, own)))
+            assert_same_bits(actual, expected)
+        ones = extremum.hardmax(x, axis, **without_default)
+        assert_same_bits(ones.reshape(plain.shape), extremum.hardmax(plain, own, **without_default))
+    times = extremum.hardmax(x.astype("m8[s]"), 0)
+    assert_same_bits(times.reshape(plain.shape), extremum.hardmax(plain.astype("m8[s]"), 0))
+    x[...] = np.nan
+    assert "holds NaN" in refusal(ArgumentError, extremum.max, x, 0, nan_policy="raise")
+    assert "has no element" in refusal(ArgumentError, extremum.max, x, 0, nan_policy="omit")
+
+
+@pytest.mark.parametrize("rank", RANKS)
+def test_operands_of_every_rank_with_options(rank):
+    x, plain = of_rank(rank)
+    other = x[..., ::-1].astype(np.int16)
+    plain_other = other.reshape(plain.shape)
+    mask = x > 4
+    for policy in ("propagate", "omit", "raise"):
+        for where in (None, mask, mask[:1], True):
+            own = where.reshape(-1, 3, 4) if isinstance(where, np.ndarray) else where
+            actual = extremum.maximum(x, other, 3, [2], nan_policy=policy, where=where)
+            expected = extremum.maximum(plain, plain_other, 3, [2], nan_policy=policy, where=own)
+            assert_same_bits(actual.reshape(plain.shape), expected)
+    out = np.zeros(x.shape)
+    assert extremum.minimum(x, other, where=mask, out=out.astype(np.float32)).shape == x.shape
+    assert extremum.maximum(x.astype("m8[s]"), other.astype("m8[ms]")).shape == x.shape
+    text = refusal(ArgumentError, extremum.maximum, x, np.zeros((5, *x.shape[1:])))
+    assert "could not be broadcast together" in text
 
 
 def test_sizes_whose_product_overflows():

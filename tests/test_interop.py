@@ -439,6 +439,14 @@ BARE = {
 }
 
 
+def test_decimals_are_cast_in_two_ways():
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for x in (polars.Series([1]).cast(polars.Decimal(9, 2)), arrow.array([1], arrow.decimal256(9, 2))):
+        for policy in ("propagate", "omit"):
+            error = error_of(ElementTypeError, ex.max, x, nan_policy=policy)
+            assert "float64, which may round them, or to integers of the smallest unit" in error.remedy
+
+
 @pytest.mark.parametrize("name", BARE)
 def test_what_has_no_order_is_said_in_our_own_words(name):
     module, make, text = BARE[name]
@@ -505,6 +513,15 @@ def test_nulls_beside_times_change_no_time(module, unit, counts):
     for best, function, place in ((max(there), ex.max, ex.argmax), (min(there), ex.min, ex.argmin)):
         assert_identical(np.asarray(function(made, nan_policy="omit")), np.array(best).view(unit))
         assert place(made, nan_policy="omit") == counts.index(best)
+
+
+def test_an_index_of_pandas_that_holds_float16():
+    pandas = imported("pyarrow+pandas")
+    x = pandas.Index(np.array([1, 3], np.float16), dtype="halffloat[pyarrow]")
+    for result in (ex.max(x, keepdims=True), ex.maximum(x, x), ex.hardmax(x)):
+        assert result.dtype == x.dtype
+    assert ex.maximum(x, x).tolist() == [1, 3]
+    assert ex.argmax(x, keepdims=True).tolist() == [1]
 
 
 @pytest.mark.parametrize("module", ["polars", "pyarrow"])

@@ -469,7 +469,8 @@ def _pandas_operand(x: Any) -> Operand | None:
         if not axes or not isinstance(x, pandas.Series | pandas.Index):
             return values
         if isinstance(x, pandas.Index):
-            return pandas.Index(values)
+            # An index has float16 in Arrow's memory alone.
+            return pandas.Index(values, dtype=x.dtype if result.dtype == np.float16 else None)
         return pandas.Series(values, index=x.index if axes == (0,) else None, name=x.name)
 
     array = as_array(np.asarray(elements))
@@ -573,6 +574,9 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
     return _column_wrap(names, zone, as_column, as_instant, polars.DataFrame)
 
 
+_DECIMALS = "NumPy has no decimals: cast them to float64, which may round them, or to integers of the smallest unit"
+
+
 def _polars_require_order(x: Any) -> str | None:
     """Refuse elements for which NumPy has no type or no order; return the time zone of the others."""
     inner = x.dtype
@@ -585,7 +589,9 @@ def _polars_require_order(x: Any) -> str | None:
         remedy = "NumPy has no integers of 128 bits: cast them to Int64 or UInt64 first"
     elif inner.is_nested():
         remedy = "pass a field or the elements of the lists, as x.struct.field(name) and x.explode() give them"
-    elif inner.is_decimal() or not (inner.is_numeric() or inner in others):
+    elif inner.is_decimal():
+        remedy = _DECIMALS
+    elif not (inner.is_numeric() or inner in others):
         remedy = "cast them to a type of numbers or times first, as x.cast(type) does"
     elif zone is not None and x.dtype.is_nested():
         remedy = "convert them to UTC without a zone first"
@@ -606,9 +612,12 @@ def _pyarrow_operand(x: Any) -> Operand | None:
     own, valid = x.type, None
     kinds = ("boolean", "integer", "floating", "null", "date", "timestamp", "duration")
     if not any(getattr(pyarrow.types, f"is_{kind}")(own) for kind in kinds):
-        reason = f"elements of type {own} have no order here"
-        remedy = "cast them to a type of numbers or times first, as x.cast(type) does"
-        raise ElementTypeError(reason, given=f"pyarrow.{type(x).__name__}", remedy=remedy)
+        other = "cast them to a type of numbers or times first, as x.cast(type) does"
+        raise ElementTypeError(
+            f"elements of type {own} have no order here",
+            given=f"pyarrow.{type(x).__name__}",
+            remedy=_DECIMALS if pyarrow.types.is_decimal(own) else other,
+        )
     if x.null_count:
         # The fill value is never read.
         valid = x.is_valid().to_numpy(zero_copy_only=False)

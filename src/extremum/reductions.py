@@ -436,12 +436,18 @@ def ones(
     result: NDArray[Any] = np.zeros(shape, dtype)
     if not result.size:
         return result
-    places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
+    split = dict(zip(axes, unravel(indices, whole, axes), strict=True))
     inside = np.asarray(indices != -1)
-    for axis, place in zip(axes, unravel(indices, whole, axes), strict=True):
-        places[axis] = place - offset[axis]
-        inside &= (places[axis] >= 0) & (places[axis] < shape[axis])
-    for axis in axes:
-        places[axis] = np.where(inside, places[axis], 0)
-    result[tuple(places)] = inside
+    # The place of each 1 in the flat result: an index for each of 64 axes is more than NumPy takes.
+    flat = np.zeros(indices.shape, np.int64)
+    stride = result.size
+    for axis, length in enumerate(shape):
+        stride //= length
+        if axis in split:
+            place = split[axis] - offset[axis]
+            inside &= (place >= 0) & (place < length)
+        else:
+            place = np.arange(length).reshape([length if each == axis else 1 for each in range(len(shape))])
+        flat += place * stride
+    result.reshape(-1)[flat[inside]] = 1
     return result
