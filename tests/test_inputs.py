@@ -12,9 +12,10 @@ import numpy as np
 import onnx
 import pytest
 
-from extremum.cli import run
+from extremum.cli import array_files, inputs
+from extremum.cli.array_files import read_array
+from extremum.cli.inputs import gather
 from extremum.cli.options import parse_pairs, parse_sizes
-from extremum.cli.run import gather, read_array
 from extremum.errors import FileError, InputError, MemoryLimitError
 from extremum.graph.types import DeclaredInput, declared_inputs
 from refusal import error_of, refusal
@@ -130,7 +131,7 @@ def test_refuses_an_array_that_does_not_fit_into_memory(tmp_path):
 
 
 def test_refuses_an_entry_that_is_packed_beyond_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "_LARGEST_PACKED", 2**20)
+    monkeypatch.setattr(array_files, "_LARGEST_PACKED", 2**20)
     assert read_array(write(tmp_path / "small.npz", np.zeros(2**17 - 100))).size == 2**17 - 100
     error = error_of(InputError, read_array, write(tmp_path / "large.npz", np.zeros(2**17)))
     assert error.reason == f"entry 'arr_0' of '{tmp_path}/large.npz' unpacks to too many bytes"
@@ -335,7 +336,7 @@ FLOATS = ["float16", "float32", "float64", "bfloat16"]
 
 def draw(dtype, span=None, shape=(4, 100)):
     declared = DeclaredInput("x", None if dtype is None else np.dtype(dtype), shape, optional=False)
-    array = run.draw(declared, {}, span, np.random.default_rng(0))
+    array = inputs.draw(declared, {}, span, np.random.default_rng(0))
     assert array.dtype == dtype
     return array
 

@@ -15,8 +15,8 @@ import pytest
 
 from commands import tree
 from extremum.cli import new_files as module
+from extremum.cli.array_files import file_names, output_paths, read_array, write_outputs
 from extremum.cli.new_files import new_files, write_new
-from extremum.cli.run import file_names, output_paths, read_array, write_outputs
 from extremum.errors import ArgumentError
 from refusal import error_of
 

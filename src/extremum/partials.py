@@ -110,18 +110,11 @@ class Pieces:
 
     def part(self, piece: Operand, offset: tuple[int, ...], where: Any = None) -> Part:
         """Return the part of a piece, whose first element is at `offset` in the whole."""
-        array, mask = piece.array, replace(self.call, where=where).mask(piece)
+        array = piece.array
+        mask = replace(self.call, where=where).mask(piece)
         call = replace(self.call, keepdims=True, where=mask)
         if mask is None and array.size and all(array.shape[axis] == 1 for axis in self.axes):
-            # The piece has one element of each slice.
-            values, indices = array.astype(array.dtype.newbyteorder("="), copy=False), None
-            first = np.zeros((1,) * array.ndim, self.part_index)
-            if self.has_indices:
-                first = self._in_the_whole(first, array.shape, offset)
-                indices = np.broadcast_to(first, values.shape)
-            if call.nan_policy == "omit" and values.dtype.kind not in "biu" and not self.nan_is_empty:
-                indices = np.where(nan(values), self.part_index.type(-1), first)
-            return ((values, indices),) * len(call.largest)
+            return self._part_of_one(array, offset)
         if self.nan_is_empty:
             options = {"keepdims": True, "nan_policy": "omit", "where": mask, "default": np.nan}
             ends = ("max" if largest else "min" for largest in call.largest)
@@ -130,6 +123,19 @@ class Pieces:
         if not self.has_indices:
             return results
         return tuple((values, self._in_the_whole(indices, array.shape, offset)) for values, indices in results)
+
+    def _part_of_one(self, array: NDArray[Any], offset: tuple[int, ...]) -> Part:
+        """Return the part of a piece that has one element of each slice."""
+        values = array.astype(array.dtype.newbyteorder("="), copy=False)
+        indices = None
+        # The index of the element in its slice of the piece is 0.
+        first = np.zeros((1,) * array.ndim, self.part_index)
+        if self.has_indices:
+            first = self._in_the_whole(first, array.shape, offset)
+            indices = np.broadcast_to(first, values.shape)
+        if self.call.nan_policy == "omit" and values.dtype.kind not in "biu" and not self.nan_is_empty:
+            indices = np.where(nan(values), self.part_index.type(-1), first)
+        return ((values, indices),) * len(self.call.largest)
 
     def merge(self, parts: Sequence[Part]) -> Part:
         """Merge parts, in any order, into the part of all their pieces."""
@@ -163,22 +169,29 @@ class Pieces:
         split = [axis for axis in self.axes if shape[axis] != self.shape[axis]]
         if not split:
             return np.asarray(indices)
-        first, kind = self.axes[0], indices.dtype.type
+        first = self.axes[0]
+        kind = indices.dtype.type
         if split == [first]:
             # Only the first reduced axis is cut, so all indices shift by the same number.
             whole = indices + kind(offset[first] * math.prod(self.shape[axis] for axis in self.axes[1:]))
         else:
-            whole, rest, stride = np.zeros_like(indices), indices, 1
+            # Split each index into its places along the axes, the last axis first, and shift each place.
+            whole = np.zeros_like(indices)
+            rest = indices
+            stride = 1
             for axis in reversed(self.axes):
                 length = kind(max(shape[axis], 1))
                 whole += (rest % length + kind(offset[axis])) * kind(stride)
-                rest, stride = rest // length, stride * self.shape[axis]
+                rest = rest // length
+                stride *= self.shape[axis]
         whole[indices == -1] = -1
         return np.asarray(whole)
 
     def _merge_end(self, largest: bool, ends: Sequence[tuple[NDArray[Any], NDArray[Any] | None]]) -> tuple[Any, Any]:
+        """Merge the parts at one end of the order, a block of slices at a time."""
         shape = ends[0][0].shape
-        values, indices = [end[0].reshape(-1) for end in ends], None
+        values = [end[0].reshape(-1) for end in ends]
+        indices = None
         if any(end[1] is not None for end in ends):
             zeros = np.broadcast_to(np.zeros((), self.part_index), shape)
             indices = [(zeros if end[1] is None else end[1]).reshape(-1) for end in ends]
@@ -190,8 +203,10 @@ class Pieces:
             blocks.append(self._best(largest, np.stack([each[block] for each in values]), stack))
         # A single block is not copied.
         join = np.concatenate if blocks[1:] else operator.itemgetter(0)
-        best, index = (None if each[0] is None else join(each).reshape(shape) for each in zip(*blocks, strict=True))
-        return best, index
+        best = join([each for each, _ in blocks]).reshape(shape)
+        if indices is None:
+            return best, None
+        return best, join([each for _, each in blocks]).reshape(shape)
 
     def _best(self, largest: bool, values: NDArray[Any], indices: NDArray[Any] | None) -> tuple[Any, Any]:
         """Return the best element of each column, and its index where there are indices."""
@@ -314,7 +329,8 @@ def places(shape: Sequence[int], sizes: Sequence[int]) -> Iterator[Place]:
 
 def _of_the_whole(error: ExtremumError, shape: Sequence[float], dtype: np.dtype[Any]) -> ExtremumError:
     """Turn an error about a piece into an error about the whole array."""
-    given = f"{dtype}[{', '.join('?' if math.isnan(length) else str(length) for length in shape)}]"
+    lengths = ["?" if math.isnan(length) else str(length) for length in shape]
+    given = f"{dtype}[{', '.join(lengths)}]"
     return type(error)(error.reason, where=error.where, given=given, remedy=error.remedy)
 
 

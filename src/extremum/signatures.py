@@ -154,8 +154,10 @@ def unknown_keyword(function: str, keywords: Iterable[str], own: Collection[str]
         return None
     word = next((each for each in _ELSEWHERE.get(name, ()) if each in own and each != name), None)
     names = ", ".join(each for each in own if each not in ("x", "arrays"))
-    remedy = f"the keywords are {names}" if word is None else f"use {word}{_MEANINGS.get(word, '')}"
-    return ArgumentTypeError(f"{function}() got an unexpected keyword argument {name!r}", remedy=remedy)
+    return ArgumentTypeError(
+        f"{function}() got an unexpected keyword argument {name!r}",
+        remedy=f"the keywords are {names}" if word is None else f"use {word}{_MEANINGS.get(word, '')}",
+    )
 
 
 def like(

@@ -16,7 +16,7 @@ from mutations import mutated_bytes, mutated_message, mutated_npy, parsed
 import commands
 from extremum import backend, directml
 from extremum.check import check
-from extremum.cli.run import read_array
+from extremum.cli.array_files import read_array
 from extremum.errors import ExtremumError
 from extremum.fix import fix
 from extremum.onnxruntime import convert

@@ -67,13 +67,16 @@ def explain(code: str | None, form: str | None) -> None:
     A rule has a code, such as EX001. An error has a class name, such as AxisError.
     """
     if code is None:
-        records, longest = list(map(record_of_rule, RULES)), max(map(len, CLASSES))
+        records = list(map(record_of_rule, RULES))
+        longest = max(map(len, CLASSES))
         rules = (f"{each['code']}  {each['severity']:<7}  {each['title']}" for each in records)
         classes = (f"{each.__name__:<{longest}}  {_paragraphs(each)[0]}" for each in CLASSES.values())
         text = "\n".join((*rules, "", *classes))
     elif form == "markdown":
-        reason = f"--markdown prints the page about all rules, not about {code!r}"
-        raise errors.ArgumentError(reason, remedy="drop one of them")
+        raise errors.ArgumentError(
+            f"--markdown prints the page about all rules, not about {code!r}",
+            remedy="drop one of them",
+        )
     # In upper or lower case, with or without its module.
     elif (error := CLASSES.get(code.lower().removeprefix("extremum.errors."))) is not None:
         records = [_record_of_error(error)]
@@ -81,12 +84,17 @@ def explain(code: str | None, form: str | None) -> None:
         text = _fill(error.__name__, *_paragraphs(error), bases)
     elif code.upper().startswith("EX"):
         rule = find(code)
-        records, models = [record_of_rule(rule)], {"For example": rule.example, "Instead": rule.instead}
+        records = [record_of_rule(rule)]
+        models = {"For example": rule.example, "Instead": rule.instead}
         text = _fill(f"{rule.code} {rule.title} ({rule.severity.value})", rule.what, rule.why)
         text += "".join(f"\n\n{word}:\n\n{textwrap.indent(each.rstrip(), '    ')}" for word, each in models.items())
     else:
         raise errors.ArgumentError(f"there is no rule and no error {code!r}", remedy="run extremum explain for a list")
-    write(json_text(records) if form == "json" else markdown().rstrip("\n") if form == "markdown" else text)
+    if form == "json":
+        text = json_text(records)
+    elif form == "markdown":
+        text = markdown().rstrip("\n")
+    write(text)
 
 
 def _fill(heading: str, *paragraphs: str) -> str:

@@ -27,7 +27,8 @@ _TENSOR = "data_type flags dimension_count sizes strides total_tensor_size_in_by
 
 def _members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
     """Yield the name and the value of each member of a structure, in the order of directml.h."""
-    for name in _TENSOR.split() if isinstance(desc, TensorDesc) else vars(desc):
+    names = _TENSOR.split() if isinstance(desc, TensorDesc) else vars(desc)
+    for name in names:
         value = getattr(desc, name)
         if name == "axes":
             yield "AxisCount", len(value)
@@ -58,7 +59,8 @@ def _text(model: LoweredModel) -> Iterator[str]:
         yield f"{printable(node.place)}: {node.version}\n"
         for step in node.steps:
             yield f"  {step.desc.operator}, feature level {step.feature_level}\n"
-            rows, bindings = dict(_members(step.desc)), _bindings(step)
+            rows = dict(_members(step.desc))
+            bindings = _bindings(step)
             width = max(map(len, rows))
             for name, value in rows.items():
                 tensor = f"{printable(bindings[name])}  " if name in bindings else ""
@@ -130,7 +132,8 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
     buffers: dict[str, NDArray[Any]] = {}
     yield '{\n"resources": {'
     for name, tensor in tensors.items():
-        dtype, extent = tensor.data_type.element_type.dtype, tensor.extent
+        dtype = tensor.data_type.element_type.dtype
+        extent = tensor.extent
         yield f"{',' * bool(buffers)}\n{json_text(name)}: "
         yield f'{{"initialValuesDataType": "{tensor.data_type.name}", "initialValues": '
         if name in results:

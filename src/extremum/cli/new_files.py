@@ -138,8 +138,10 @@ def _place(staging: Path, folder: Path, names: Sequence[str]) -> None:
             with contextlib.suppress(OSError):
                 folder.rmdir()
         if isinstance(error, FileExistsError):
-            reason = f"'{folder / attempts[-1]}' already exists"
-            raise ArgumentError(reason, remedy="another process has just written it") from None
+            raise ArgumentError(
+                f"'{folder / attempts[-1]}' already exists",
+                remedy="another process has just written it",
+            ) from None
         raise
 
 

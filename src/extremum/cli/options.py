@@ -33,10 +33,17 @@ class Command(click.Command):
         rest = list(args)
         remainder = super().parse_args(ctx, args)
         owners: dict[str | None, click.Parameter] = {}
-        for each in [] if ctx.resilient_parsing else self.make_parser(ctx).parse_args(rest)[2]:
-            if (first := owners.setdefault(each.name, each)) is not each:
-                reason = f"{_spelling(first)} and {_spelling(each)} are both given"
-                raise ArgumentError(reason, remedy="drop one of them")
+        if ctx.resilient_parsing:
+            # The shell completes a line that is not whole.
+            return remainder
+        _, _, order = self.make_parser(ctx).parse_args(rest)
+        for each in order:
+            first = owners.setdefault(each.name, each)
+            if first is not each:
+                raise ArgumentError(
+                    f"{_spelling(first)} and {_spelling(each)} are both given",
+                    remedy="drop one of them",
+                )
         return remainder
 
 
@@ -54,10 +61,12 @@ class Group(click.Group):
         commands = self.list_commands(ctx)
         if args and args[0] not in commands and not ctx.resilient_parsing and not args[0].startswith("-"):
             near = get_close_matches(args[0], commands, 1)
-            remedy = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(commands)}"
             # The path begins with the name of the program.
             path = " ".join((*ctx.command_path.split()[1:], args[0]))
-            raise ArgumentError(f"there is no command {path!r}", remedy=remedy)
+            raise ArgumentError(
+                f"there is no command {path!r}",
+                remedy=f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(commands)}",
+            )
         return super().resolve_command(ctx, args)
 
 
@@ -71,10 +80,14 @@ def named_options() -> dict[str, str]:
 
 def refuse_unused(what: str, names: Collection[str]) -> None:
     """Refuse the named options whose parameters `what` does not use."""
-    if unused := [spelling for name, spelling in named_options().items() if name not in names]:
+    unused = [spelling for name, spelling in named_options().items() if name not in names]
+    if unused:
         params = click.get_current_context().command.params
         options = ", ".join(_spelling(each) for each in params if each.name in names)
-        raise ArgumentError(f"{what} does not use {' or '.join(unused)}", remedy=f"drop it; {what} uses {options}")
+        raise ArgumentError(
+            f"{what} does not use {' or '.join(unused)}",
+            remedy=f"drop it; {what} uses {options}",
+        )
 
 
 def _spelling(parameter: click.Parameter) -> str:

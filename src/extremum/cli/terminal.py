@@ -77,19 +77,25 @@ def progress(*columns: ProgressColumn) -> Progress:
 
 def _failure(error: BaseException) -> ExtremumError:
     """Return why a command could not run, as an error whose class has the name that JSON states."""
-    kind, remedy = type(error).__name__, None
     match error:
         case ExtremumError():
             return error
         case ModuleNotFoundError() if isinstance(missing := lacking("this command", error), ExtremumError):
             return missing
+        case OSError() if error.filename:
+            return _named(type(error).__name__, f"{error.filename}: {error.strerror}")
         case OSError():
-            reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+            return _named(type(error).__name__, error.strerror or str(error))
         case MemoryError():
-            kind, reason = "MemoryError", f"out of memory: {error}" if str(error) else "out of memory"
+            # The subclasses of NumPy have the name of their base.
+            return _named("MemoryError", ": ".join(filter(None, ("out of memory", str(error)))))
         case _:
-            reason = ": ".join(part for part in (f"unexpected {kind}", first_line(error)) if part)
-            kind, remedy = "InternalError", _REPORT
+            parts = (f"unexpected {type(error).__name__}", first_line(error))
+            return _named("InternalError", ": ".join(filter(None, parts)), _REPORT)
+
+
+def _named(kind: str, reason: str, remedy: str | None = None) -> ExtremumError:
+    """Return an error whose class has this name."""
     cls: type[ExtremumError] = type(kind, (ExtremumError,), {})
     return cls(reason, remedy=remedy)
 
@@ -97,7 +103,8 @@ def _failure(error: BaseException) -> ExtremumError:
 def show_error(error: BaseException, *, about: str = "") -> ExtremumError:
     """Print the line of an exception on stderr, after what it is about, and return it as an error of this package."""
     failure = _failure(error)
-    line, about = failure.one_line(), printable(about)
+    line = failure.one_line()
+    about = printable(about)
     lines = [f"extremum: {line}" if about in line else f"extremum: {about}: {line}"]
     if os.environ.get("EXTREMUM_TRACEBACK", "0") not in ("", "0"):
         lines[:0] = map(printable, "".join(traceback.format_exception(error)).splitlines())

@@ -81,8 +81,10 @@ def run(
     axis = batch_axis(axis, array)
     for other, count in enumerate(array.numblocks):
         if other != axis and count > 1:
-            reason = f"run: axis {other} is cut into {count} chunks, and a model takes whole entries"
-            raise ArgumentError(reason, remedy=f"pass x.rechunk({{{other}: -1}}), or axis={other}")
+            raise ArgumentError(
+                f"run: axis {other} is cut into {count} chunks, and a model takes whole entries",
+                remedy=f"pass x.rechunk({{{other}: -1}}), or axis={other}",
+            )
     require_known("run", array, set(range(array.ndim)) - {axis})
     session = prepare(model, threads=most())
     content = as_it_travels(model, session)
@@ -116,7 +118,10 @@ def as_it_travels(model: Any, session: PreparedModel) -> bytes | str:
     except ValueError:
         # The model is larger than protobuf writes into one message.
         if not isinstance(model, str | os.PathLike):
-            raise ModelError("run: the model has more than 2 GB", remedy="pass the name of its file") from None
+            raise ModelError(
+                "run: the model has more than 2 GB",
+                remedy="pass the name of its file",
+            ) from None
         return os.path.abspath(model)  # noqa: PTH100 - Path.absolute keeps what `..` stands for
 
 

@@ -66,9 +66,16 @@ def hardmax(
         return blockwise(partial(_whole, pieces.axes, pieces.call.nan_policy, unknown), x, mask, dtype)
     (indices,) = reduce(pieces, x, mask, split_every)
     axes = tuple(range(x.ndim))
-    kernel = partial(_ones, pieces.axes, x.shape, dtype)
-    about = {"token": "extremum-ones", "align_arrays": False, "dtype": dtype, "meta": META}
-    return da.blockwise(kernel, axes, ArraySliceDep(x.chunks), axes, indices, axes, **about)
+    return da.blockwise(
+        partial(_ones, pieces.axes, x.shape, dtype),
+        axes,
+        *(ArraySliceDep(x.chunks), axes),
+        *(indices, axes),
+        token="extremum-ones",
+        align_arrays=False,
+        dtype=dtype,
+        meta=META,
+    )
 
 
 def _ones(axes: tuple[int, ...], whole: Any, dtype: np.dtype[Any], place: tuple[slice, ...], indices: Any) -> Any:

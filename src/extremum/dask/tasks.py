@@ -39,14 +39,23 @@ def reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tuple
     # Tasks have the axes of the array only; a new axis comes last.
     has_new = None in pieces.result_axes
     rank = len(pieces.result_axes) - has_new
-    kernel = partial(_part, pieces, sharing_unknown(function, [x, where], x.ndim))
-    parts = blockwise(kernel, x, where, x.dtype)
-    # In the step `chunk`, the merge gets only one part.
-    steps = dict.fromkeys(("chunk", "combine"), partial(_merge, pieces)) | {"aggregate": partial(_finish, pieces)}
-    form = {"axis": pieces.axes, "keepdims": pieces.call.keepdims, "output_size": pieces.length}
-    # The dtype is that of parts. In Dask 2025.1 it has to support a sum, which times do not.
-    about = {"name": f"extremum-{function}", "dtype": object, "meta": np.empty((0,) * rank, types[0])}
-    result = da.reduction(parts, **steps, **form, **about, split_every=width, concatenate=False)
+    unknown = sharing_unknown(function, [x, where], x.ndim)
+    result = da.reduction(
+        blockwise(partial(_part, pieces, unknown), x, where, x.dtype),
+        # In the step `chunk`, the merge gets only one part.
+        chunk=partial(_merge, pieces),
+        combine=partial(_merge, pieces),
+        aggregate=partial(_finish, pieces),
+        axis=pieces.axes,
+        keepdims=pieces.call.keepdims,
+        output_size=pieces.length,
+        # The dtype is that of parts. In Dask 2025.1 it has to support a sum, which times do not.
+        dtype=object,
+        meta=np.empty((0,) * rank, types[0]),
+        name=f"extremum-{function}",
+        split_every=width,
+        concatenate=False,
+    )
     if not types[1:]:
         return (result,)
     shape = {rank: pieces.length} if has_new else {}
@@ -58,8 +67,17 @@ def blockwise(kernel: Any, x: Any, where: Any, dtype: np.dtype[Any]) -> Any:
     axes = tuple(range(x.ndim))
     place = (ArrayBlockIdDep(x.chunks), axes, ArraySliceDep(x.chunks), axes)
     mask = () if where is None else (where, axes[x.ndim - where.ndim :])
-    options = {"token": "extremum-chunk", "align_arrays": False, "dtype": dtype, "meta": META}
-    return da.blockwise(kernel, axes, *place, x, axes, *mask, **options)
+    return da.blockwise(
+        kernel,
+        axes,
+        *place,
+        *(x, axes),
+        *mask,
+        token="extremum-chunk",
+        align_arrays=False,
+        dtype=dtype,
+        meta=META,
+    )
 
 
 Message = tuple[tuple[int, ...], tuple[float, ...], Part]
@@ -69,6 +87,7 @@ Message = tuple[tuple[int, ...], tuple[float, ...], Part]
 def _part(
     pieces: Pieces, unknown: dict[int, list[int]], number: Any, place: tuple[slice, ...], block: Any, where: Any = None
 ) -> Message:
+    """Return the part of a chunk."""
     require_equal(pieces.call.function, unknown, [block, where])
     start = tuple(each.start for each in place)
     with share():
@@ -76,12 +95,14 @@ def _part(
 
 
 def _merge(pieces: Pieces, several: Any, axis: Any, keepdims: bool) -> Message:
+    """Merge several parts, in the order of their chunks."""
     numbers, starts, parts = zip(*flatten([several], container=list), strict=True)
     with share():
         return numbers[0], starts[0], pieces.merge(parts)
 
 
 def _finish(pieces: Pieces, several: Any, axis: Any, keepdims: bool) -> Any:
+    """Return the results of slices from all of their parts."""
     numbers, starts, parts = zip(*flatten([several], container=list), strict=True)
     origin = pieces.along([0 if math.isnan(start) else start for start in starts[0]], 0)
     try:
@@ -90,12 +111,20 @@ def _finish(pieces: Pieces, several: Any, axis: Any, keepdims: bool) -> Any:
     except ExtremumError as error:
         if not any(map(math.isnan, pieces.shape)):
             raise
-        where = f"chunk {pieces.along(numbers[0], 0)} of the result, from whose start the slice is counted"
+        chunk = pieces.along(numbers[0], 0)
+        where = f"chunk {chunk} of the result, from whose start the slice is counted"
         raise error.with_context(where=where) from None
     return results if results[1:] else results[0]
 
 
 def pick(several: Any, number: int, axes: tuple[int, ...], new: dict[int, int], dtype: np.dtype[Any]) -> Any:
     """Return one result of tasks with several: `axes` are its axes in the tasks, `new` the lengths of the others."""
-    options = {"new_axes": new, "token": "extremum-result", "dtype": dtype, "meta": META}
-    return da.blockwise(operator.itemgetter(number), range(len(axes) + len(new)), several, axes, **options)
+    return da.blockwise(
+        operator.itemgetter(number),
+        range(len(axes) + len(new)),
+        *(several, axes),
+        new_axes=new,
+        token="extremum-result",
+        dtype=dtype,
+        meta=META,
+    )

@@ -185,9 +185,7 @@ def _labels_at(function: str, index: xr.DataArray, coord: xr.DataArray, fill_val
     def look(block: Any, block_info: Any = None) -> Any:
         places = np.atleast_1d(block)
         if fill_value is None and (places == -1).any():
-            # Name the first such place; Dask gives each chunk its start.
-            starts = [start for start, _ in block_info[0]["array-location"]] if block_info else [0] * np.ndim(block)
-            place = tuple((np.argwhere(np.asarray(block) == -1)[0] + starts).tolist())
+            place = _first_empty(np.asarray(block), block_info)
             lacking = lack.format(place) if place else lack.replace("the slice at {} of the result", "the array")
             raise ArgumentError(
                 f"{function}: {lacking}",
@@ -200,9 +198,18 @@ def _labels_at(function: str, index: xr.DataArray, coord: xr.DataArray, fill_val
     return of_each_block(index, look, names.dtype).rename(coord.name)
 
 
+def _first_empty(block: NDArray[Any], block_info: Any) -> tuple[int, ...]:
+    """Return the place of the first index -1 in the whole result; Dask says where a chunk starts."""
+    starts = [0] * block.ndim
+    if block_info:
+        starts = [start for start, _ in block_info[0]["array-location"]]
+    return tuple((np.argwhere(block == -1)[0] + starts).tolist())
+
+
 def _filler(function: str, names: NDArray[Any], fill_value: Any) -> NDArray[Any]:
     """Return the fill value as an array of one element, in a type that holds it and the labels, or refuse it."""
-    own, value = names.dtype, np.asarray(fill_value)
+    own = names.dtype
+    value = np.asarray(fill_value)
     if own.kind in "mM" and value.ndim == 0 and fill_value != fill_value:
         return np.array(["NaT"], own)
     if own.kind == "O" or value.ndim or (own.kind in "UST") != (value.dtype.kind in "UST"):
@@ -212,13 +219,18 @@ def _filler(function: str, names: NDArray[Any], fill_value: Any) -> NDArray[Any]
     try:
         filler = np.asarray([fill_value], np.result_type(own, value.dtype))
     except (TypeError, ValueError):
-        reason = f"{function}: fill_value={fill_value!r} is no label of {own}"
-        raise ArgumentError(reason, remedy="pass a label of the coordinate's type, or numpy.nan") from None
+        raise ArgumentError(
+            f"{function}: fill_value={fill_value!r} is no label of {own}",
+            remedy="pass a label of the coordinate's type, or numpy.nan",
+        ) from None
+    if filler.dtype.kind == "O":
+        return filler
     for each, what in ((names, "the label"), (value, "fill_value")):
-        if filler.dtype.kind != "O" and (misfit := misfit_of(each, filler.dtype)) is not None:
-            reason = (
-                f"{function}: {what} {misfit} does not fit {filler.dtype}, the type of labels and fill_value together"
+        misfit = misfit_of(each, filler.dtype)
+        if misfit is not None:
+            raise ArgumentError(
+                f"{function}: {what} {misfit} does not fit {filler.dtype}, the type of labels and fill_value together",
+                given=f"labels of {own}, fill_value={fill_value!r}",
+                remedy="pass a fill_value of the type of the labels",
             )
-            given = f"labels of {own}, fill_value={fill_value!r}"
-            raise ArgumentError(reason, given=given, remedy="pass a fill_value of the type of the labels")
     return filler
