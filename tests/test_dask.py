@@ -156,6 +156,20 @@ def test_elementwise_extrema_of_any_chunks(data, x, order):
     assert_same_bits(computed(getattr(ed, name)(operands[0], other, row)), expected)
 
 
+def test_lists_beside_chunks_lose_no_integer():
+    top, big = 2**63, 2**53 + 1
+    wide = np.array([1, top + 1], np.uint64)
+    d = chunked(wide, (1,))
+    for operands in ((d, [7, 1]), ([7, 1], d), (d, [[7, 1]], 3)):
+        eager = [wide if x is d else x for x in operands]
+        result = ed.maximum(*operands)
+        hold(result, ex.maximum(*eager))
+        assert result.dtype == np.uint64
+    hold(ed.maximum(d, [1, top + 2]), np.array([1, top + 2], np.uint64))
+    for operands in ((chunked(np.zeros(2), (1,)), [1, big]), ([0.5, big], d)):
+        assert "float64, the common type of" in refusal(ElementTypeError, ed.maximum, *operands)
+
+
 @pytest.mark.parametrize("scheduler", ["threads", "processes"])
 def test_every_function_on_schedulers(scheduler):
     hold_every_function(lambda lazy: computed(lazy, scheduler=scheduler, num_workers=2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -89,8 +90,14 @@ def _extremum(
     require_chunked(function, dask_arrays[0], out)
     operands = [_operand(function, x) for x in arrays]
     # A call on one element of each operand gives the element type of the result, and the errors about types.
+    # A list is whole in it, because its type depends on its elements.
+    sequences = [at for at, x in enumerate(arrays) if isinstance(x, Sequence)]
     probes = [np.ones((1,) * x.ndim, element_type(function, x)) if hasattr(x, "ndim") else x for x in operands]
+    for at in sequences:
+        probes[at] = arrays[at]
     dtype = np.asarray(elementwise.extremum(function, tuple(probes), None, "propagate")).dtype
+    for at in sequences:
+        operands[at] = operands[at].astype(dtype, copy=False)
     # For shapes and chunks, a mask is one more operand.
     operands.append(None if where is None else _mask(function, where))
     shapes = [probe_shape(x) for x in operands if hasattr(x, "ndim")]
