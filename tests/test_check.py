@@ -207,6 +207,17 @@ def test_nodes_that_differ_in_names_and_large_sizes_alone_are_asked_once(monkeyp
         assert others == [text.replace("(a)", f"({name})").replace("; a =", f"; {name} =") for text in first]
 
 
+def test_axes_that_are_an_input_stay_as_they_are(monkeypatch, in_process):
+    """The smallest input that shows a difference has fewer elements of the tensor, and the same axes."""
+    monkeypatch.setattr(InProcess, "ask", lambda self, proto, feeds: [np.float32(9)])
+    node = "a = Constant <value_ints = [0, 1]> () y = ReduceMin <keepdims=0> (x, a)"
+    body = f"(float[n, 7] x) => (y) {{ {node} }}"
+    results = check(model(body, 18), runtime="onnx.reference", select=["EX107"]).findings
+    assert results
+    for each in results:
+        assert re.search(r"x = float32\[1, 1\] \[\[.*\]\]; a = int64\[2\] \[0, 1\]; expected", each.given)
+
+
 def test_a_runtime_that_is_not_installed(hostile):
     for act in (lambda given: check(given, runtime="absent"), lambda given: fix(given, "absent")):
         assert refusal(ArgumentError, act, model(ARGMAX.format("float"))) == "absent is not installed"

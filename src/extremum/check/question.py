@@ -182,7 +182,7 @@ class AskedRuntime:
                 outcome = self._answer(site, node, sample)[0]
                 if outcome is Outcome.EXACT or any(outcome is each[0] for each in evidence):
                     continue
-                small = _shrink(sample, lambda fewer, of=outcome: self._answer(site, node, fewer)[0] is of)  # type: ignore[misc]
+                small = self._shrunk(site, node, sample, types, outcome)
                 outcome, why, answers = self._answer(site, node, small)
                 evidence.append((outcome, why, [_array(x) for x in small.values()], answers))
                 if why:
@@ -194,6 +194,18 @@ class AskedRuntime:
         text = f"{call}, opset {site.opsets['']}"
         for outcome, why, arrays, answers in self._evidence[key]:
             yield outcome, why, "; ".join([text, *map(" = ".join, zip(names, arrays, strict=True)), *answers])
+
+    def _shrunk(
+        self, site: Site, node: onnx.NodeProto, sample: Feeds, types: Mapping[str, TensorType], outcome: Outcome
+    ) -> Feeds:
+        """Return the fewest elements with the same outcome; inputs that stand for attributes stay as they are."""
+        listed = {name: x for name, x in sample.items() if types[name].values is not None}
+        tensors = {name: x for name, x in sample.items() if name not in listed}
+
+        def differs(fewer: Feeds) -> bool:
+            return self._answer(site, node, {**fewer, **listed})[0] is outcome
+
+        return {**_shrink(tensors, differs), **listed}
 
     def _answer(self, site: Site, node: onnx.NodeProto, inputs: Feeds) -> tuple[Outcome, str, list[str]]:
         """Return the outcome, why there is no answer, and the expected and actual answers."""
