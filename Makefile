@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TESTS ?= tests
-# For `make bench`: the suite (matrix, memory, answers, scaling, top_k, sessions, preparing, large) and its options.
+# For `make bench`: the suite (matrix, memory, answers, scaling, top_k, sessions, preparing, gallery,
+# large) and its options.
 SUITE ?= matrix
 BENCH ?= $(if $(filter matrix,$(SUITE)),--quick)
 # For `make test-all`: names that `.ci/leg` lists.

@@ -17,6 +17,7 @@ from benchmarks import peers, report, run
 _SUITES = {
     **dict.fromkeys(("memory", "answers", "scaling", "top_k"), "arrays"),
     **dict.fromkeys(("sessions", "preparing"), "models"),
+    "gallery": "gallery",
     "large": "large",
 }
 

@@ -18,6 +18,7 @@ SUITES = {
     "scaling": ["--filter", "^maximum$", "--seconds", "0.001"],
     "sessions": ["--filter", "^(ArgMax<axis=0>|Max-13)", "--seconds", "0.001"],
     "large": ["chunks", "--most", "100"],
+    "gallery": ["--filter", "torch/(greedy|first_of_bool)", "--seconds", "0.001"],
     "top_k": ["--filter", "^64,", "--seconds", "0.001"],
 }
 
