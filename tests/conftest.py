@@ -93,6 +93,15 @@ def in_a_folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def in_this_process(monkeypatch):
+    """Read NetCDF files with h5py in this process: to start another one for each takes most of the time of a test."""
+    from extremum.large.formats import suffixes
+    from extremum.large.formats.hdf5 import Hdf5File
+
+    monkeypatch.setattr(suffixes, "_H5PY", Hdf5File)
+
+
+@pytest.fixture
 def small_pieces(monkeypatch):
     """Cut a large file into many pieces where it would otherwise be one."""
     monkeypatch.setattr("extremum.large.lengths.ENOUGH", 3000)

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+import netCDF4
 import numpy as np
 import onnx
 import pytest
@@ -22,7 +23,7 @@ from extremum.partials import Pieces
 from large_files import TWO_OUTPUTS, apply, left, sample, save
 from refusal import refusal
 
-pytestmark = pytest.mark.usefixtures("in_a_folder")
+pytestmark = pytest.mark.usefixtures("in_a_folder", "in_this_process")
 
 CLASSIFIER = (
     '<ir_version: 8, opset_import: ["" : 13]> g (float[{n}, 6] x) => (int64[{n}, 1] y) {{ y = ArgMax<axis=1>(x) }}'
@@ -303,3 +304,189 @@ def test_a_result_in_netcdf_of_what_has_no_labels():
     labelled()
     apply("hardmax", "x.nc", "--variable", "y", "-o", "h.nc")
     assert_identical(xr.load_dataset("h.nc")["y_"].values, ex.hardmax(np.linspace(40, 50, 30)))
+
+
+# What a file holds beside the numbers that are compared.
+
+
+def other_kinds():
+    """Write a file with coordinates of every kind, and a variable whose dimensions they label."""
+    with netCDF4.Dataset("x.nc", "w") as whole:
+        for name, length in {"x": 3, "y": 2, "n": 4}.items():
+            whole.createDimension(name, length)
+        group = whole.createGroup("g/h")
+
+        def add(name, dtype, dims, values, where=whole, fill=None, **attrs):
+            variable = where.createVariable(name, dtype, dims, fill_value=fill)
+            variable.set_auto_maskandscale(False)
+            variable.set_auto_chartostring(False)
+            for key, value in attrs.items():
+                # The library would make a number of a missing_value.
+                set_it = variable.setncattr_string if isinstance(value, str) else variable.setncattr
+                set_it(key, value)
+            variable[...] = values
+
+        listed = {"coordinates": "code count area text"}
+        add("t", "f4", ("x", "y"), [[1, 2], [5, 3], [4, 4]], group, units="months since 2000-01-01", **listed)
+        add("x", "i4", ("x",), [10, 20, 30], units="common_years since 1990-01-01", missing_value="none")
+        add("y", "f8", ("y",), [1, 2], units="days since 2000-01-01", calendar="noleap")
+        add("count", "i8", ("x",), [2**53 + 1, -1, 3], fill=-1)
+        add("area", "i2", ("x", "y"), np.full((3, 2), 5), scale_factor=0.1)
+        add("text", str, ("y",), np.array(["ab", "ü"], object))
+        add("code", "S1", ("x", "n"), np.array([list("abcd")] * 3, "S1"))
+
+
+NUMBERS = {"decode_times": False, "mask_and_scale": False}
+
+
+@pytest.mark.parametrize("out", ["y.nc", "y.zarr"])
+def test_coordinates_are_copied_as_they_are_stored(out):
+    if out == "y.zarr":
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    other_kinds()
+    apply("hardmax", "x.nc", "--variable", "g/h/t", "--dim", "y", "-o", out)
+    engine = "zarr" if out == "y.zarr" else "netcdf4"
+    with xr.open_dataset("x.nc", **NUMBERS) as before, xr.open_dataset(out, engine=engine, **NUMBERS) as after:
+        result = after["t"]
+        assert result.dims == ("x", "y")
+        assert set(result.coords) == {"x", "y", "count", "area", "text", "code"}
+        for name in result.coords:
+            assert after[name].values.astype(str).tolist() == before[name].values.astype(str).tolist()
+            assert after[name].attrs == before[name].attrs
+        assert_identical(result.values, np.array([[0, 1], [1, 0], [1, 0]], np.float32))
+
+
+def test_numbers_of_a_calendar_that_numpy_lacks_keep_their_meaning():
+    other_kinds()
+    apply("max", "x.nc", "--variable", "y", "-o", "y.nc")
+    with xr.open_dataset("y.nc", decode_times=False) as result:
+        assert (float(result.y), result.y.attrs) == (2, {"units": "days since 2000-01-01", "calendar": "noleap"})
+    apply("argmax", "x.nc", "--variable", "y", "-o", "z.nc")
+    with xr.open_dataset("z.nc") as result:
+        assert (int(result.y), result.y.attrs) == (1, {})
+
+
+@pytest.mark.parametrize("name", ["x.nc", "x.zarr", "x2.zarr"])
+def test_a_result_of_times_is_times_in_every_format(name):
+    days = np.array(["2020-03-01", "2020-01-01", "NaT"], "M8[ns]")
+    whole = xr.Dataset({"when": ("x", days), "wait": ("x", (days - days[1]))})
+    if "zarr" in name:
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+        whole.to_zarr(name, zarr_format=2 if "2" in name else 3, consolidated=False)
+    else:
+        whole.to_netcdf(name, engine="netcdf4")
+    for variable in whole.data_vars:
+        for out in ("y.npy", "y.nc", "y.zarr")[: 3 if "zarr" in name else 2]:
+            for policy in ("omit", "propagate"):
+                apply("max", name, "--variable", variable, "--nan-policy", policy, "-o", f"{variable}{policy}{out}")
+            skipped, whole_max = (f"{variable}{policy}{out}" for policy in ("omit", "propagate"))
+            if out == "y.npy":
+                assert np.load(skipped) == whole[variable][0]
+                assert np.isnat(np.load(whole_max))
+                continue
+            engine = "zarr" if out == "y.zarr" else "netcdf4"
+            with xr.open_dataset(skipped, engine=engine) as one, xr.open_dataset(whole_max, engine=engine) as other:
+                assert one[variable].values == whole[variable][0]
+                assert np.isnat(other[variable].values)
+
+
+def test_integers_beyond_float64_stay_exact_and_may_be_missing():
+    with netCDF4.Dataset("x.nc", "w") as whole:
+        whole.createDimension("x", 4)
+        for name, kind, fill, numbers in (
+            ("signed", "i8", -1, [2**53, 2**53 + 1, 1, -1]),
+            ("unsigned", "u8", 7, [2**63, 2**63 + 1, 1, 7]),
+        ):
+            whole.createVariable(name, kind, ("x",), fill_value=fill)[:] = numbers
+        whole.createVariable("scaled", "i8", ("x",)).scale_factor = np.int32(1)
+        whole["scaled"].set_auto_maskandscale(False)
+        whole["scaled"][:] = [2**53, 2**53 + 1, 1, 2]
+    for name, dtype, best in (("signed", "i8", 2**53 + 1), ("unsigned", "u8", 2**63 + 1), ("scaled", "i8", 2**53 + 1)):
+        words = ["x.nc", "--variable", name, "--nan-policy", "omit", "-o"]
+        apply("argmax", *words, f"{name}.npy")
+        assert np.load(f"{name}.npy") == 1
+        apply("max", *words, f"{name}max.npy")
+        assert_identical(np.load(f"{name}max.npy"), np.array(best, dtype))
+    apply("max", "x.nc", "--variable", "signed", "-o", "y.nc")
+    with xr.open_dataset("y.nc") as result:
+        assert np.isnan(result.signed)
+    assert refused("apply", "max", "x.nc", "--variable", "signed", "-o", "y.npy") == (
+        "a .npy file of int64 has no mark for a missing element, and the result has one; help: use --nan-policy omit, "
+        "or write a .nc or .zarr file"
+    )
+    assert refused("apply", "max", "x.nc", "--variable", "signed", "--nan-policy", "raise", "-o", "y.npy") == (
+        "max: the array holds NaN; given: int64[4], nan_policy='raise'; help: use nan_policy='omit' or 'propagate', "
+        "or mend the data"
+    )
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_result_of_a_zarr_group_has_the_labels_that_stay(zarr_format):
+    pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    x = labelled()
+    x.to_dataset().to_zarr("x.zarr", zarr_format=zarr_format, consolidated=False)
+    for out, engine in (("y.nc", "netcdf4"), ("y.zarr", "zarr")):
+        apply("argmin", "x.zarr", "--dim", "time", "-o", out)
+        with xr.open_dataset(out, engine=engine) as result:
+            xr.testing.assert_identical(result.t.load(), exx.argmin(x, "time"))
+
+
+def test_arrays_in_groups_have_paths():
+    zarr = pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    x = sample((4, 5))
+    root = zarr.open_group("n.zarr", mode="w")
+    for name in ("0", "labels/0", "labels/deep/1"):
+        root.create_array(name, data=x)
+    for words in ("n.zarr --variable labels/0", "n.zarr/labels --variable 0", "n.zarr/labels/0", "n.zarr/labels/deep"):
+        out = f"{len(left())}.npy"
+        apply("argmax", *words.split(), "-o", out)
+        assert np.load(out) == ex.argmax(x)
+    text = "'n.zarr': it has 3 arrays; help: name one with --variable: 0, labels/0, labels/deep/1"
+    assert refused("apply", "argmax", "n.zarr", "-o", "y.npy") == text
+    other_kinds()
+    text = "'x.nc': it has no variable 't'; help: name one with --variable: g/h/t"
+    assert refused("apply", "argmax", "x.nc", "--variable", "t", "-o", "y.npy") == text
+    assert refused("apply", "argmax", "n.zarr", "--variable", "../x", "-o", "y.npy").startswith(
+        "'n.zarr': it has no array '../x'; "
+    )
+
+
+def test_npz_and_suffixes_in_capital_letters():
+    x = sample((4, 5))
+    with Path("X.NPZ").open("wb") as file:
+        np.savez_compressed(file, a=x, b=x[0])
+    apply("argmax", "X.NPZ", "--variable", "a", "-o", "Y.NPY")
+    assert np.load("Y.NPY") == ex.argmax(x)
+    with Path("X.NPY").open("wb") as file:
+        np.save(file, x)
+    apply("argmax", "X.NPY", "-o", "Y.NC")
+    assert xr.load_dataset("Y.NC")["argmax"] == ex.argmax(x)
+    text = "'X.NPZ': it has 2 arrays; help: name one with --variable: a, b"
+    assert refused("apply", "argmax", "X.NPZ", "-o", "z.npy") == text
+
+
+def test_a_dimension_that_occurs_twice_is_named_by_number():
+    with netCDF4.Dataset("x.nc", "w") as whole:
+        whole.createDimension("x", 3)
+        whole.createVariable("t", "i4", ("x", "x"))[:] = np.arange(9).reshape(3, 3)
+    text = "'x.nc' has dimension 'x' twice; help: name the axes by number, with --axis"
+    assert refused("apply", "argmax", "x.nc", "--dim", "x", "-o", "y.npy") == text
+    apply("argmax", "x.nc", "--axis", 1, "--keepdims", "-o", "y.nc")
+    assert xr.load_dataset("y.nc").t.dims == ("x_0", "x_1")
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_labels_in_place_of_indices():
+    x = labelled()
+    for function, own in (("idxmax", exx.idxmax), ("idxmin", exx.idxmin)):
+        apply(function, "x.nc", "--dim", "time", "--nan-policy", "omit", "-o", f"{function}.nc")
+        expected = own(x, "time", nan_policy="omit")
+        xr.testing.assert_equal(xr.load_dataset(f"{function}.nc").t, expected)
+    apply("idxmax", "x.nc", "--dim", "y", "--default", "-1", "-o", "y.npy")
+    assert_identical(np.load("y.npy"), exx.idxmax(x, "y", fill_value=-1.0).values)
+    words = ["apply", "idxmax", "x.nc", "-o", "z.npy"]
+    assert refused(*words) == "idxmax gives the labels of one dimension; help: give one --axis or --dim"
+    text = "'x.nc': dimension 'x' has no coordinate; help: use argmax or argmin, which give its index"
+    assert refused(*words, "--dim", "x") == text
+    text = "idxmax: default=1 is no label of datetime64[ns]; "
+    assert refused(*words, "--dim", "time", "--default", 1).startswith(text)

@@ -33,7 +33,7 @@ def needs_zarr(*values):
     return pytest.param(*values, marks=WITH_ZARR)
 
 
-pytestmark = pytest.mark.usefixtures("in_a_folder")
+pytestmark = pytest.mark.usefixtures("in_a_folder", "in_this_process")
 
 
 # The words of a command, to which -o y.npy is added, and the line that refuses it, or its beginning.
@@ -56,11 +56,11 @@ REFUSED = {
     "argmax x.npy --memory 1kB": "1kB is too little memory; help: give 1MB or more",
     "argmax large.nc --memory 1MB": (
         "one piece of the file does not fit the memory limit; given: a limit of 500,000 bytes; 1000000 elements "
-        "and their results take 24,000,064; help: raise --memory, or write the file in smaller chunks"
+        "and their results take 16,000,064; help: raise --memory, or write the file in smaller chunks"
     ),
     "median x.npy": (
-        "there is no operation 'median'; help: use argmax, argmin, max, min, minmax, hardmax, maximum, minimum, "
-        "top_k or the file of a model"
+        "there is no operation 'median'; help: use argmax, argmin, idxmax, idxmin, max, min, minmax, hardmax, maximum, "
+        "minimum, top_k or the file of a model"
     ),
     "maximum x.npy row.npy": (
         "maximum: operands could not be broadcast together with shapes (20, 30, 7) (5,); help: dimensions, aligned "

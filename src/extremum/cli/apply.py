@@ -34,6 +34,7 @@ from extremum.printable import json_text, printable
 _OPTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("argmax", "argmin"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "dtype")),
     **dict.fromkeys(("max", "min", "minmax"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "index")),
+    **dict.fromkeys(("idxmax", "idxmin"), ("axes", "dims", "keepdims", "last", "nan_policy", "default")),
     "hardmax": ("axes", "dims", "nan_policy"),
     "top_k": ("axes", "dims", "nan_policy", "k", "mode"),
     **dict.fromkeys(ELEMENTWISE, ("nan_policy",)),
@@ -54,6 +55,9 @@ _REMEDIES = {
     "nan_policy": "use --nan-policy omit, or write a .nc or .zarr file",
     "output_name": "name one with --output-name: {choices}",
 }
+
+# How many names of variables an error lists.
+_MOST_CHOICES = 30
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
@@ -76,7 +80,11 @@ def _options_named() -> Iterator[None]:
     try:
         yield
     except ParameterError as error:
-        raise error.with_remedy(_REMEDIES[error.parameter].format(choices=", ".join(error.choices))) from None
+        choices = ", ".join(error.choices[:_MOST_CHOICES])
+        more = len(error.choices) - _MOST_CHOICES
+        if more > 0:
+            choices += f" and {more} more"
+        raise error.with_remedy(_REMEDIES[error.parameter].format(choices=choices)) from None
 
 
 def _number(text: str) -> int | float:
@@ -92,7 +100,7 @@ def _number(text: str) -> int | float:
 @click.option("-o", "--output", "out", type=PATH, metavar="OUT", required=True, help="A .npy, .zarr or .nc file.")
 @repeatable("--axis", "axes", type=int, help="Axis to reduce; repeat for several [default: all].")
 @repeatable("--dim", "dims", help="Name of a dimension to reduce; repeat for several.")
-@click.option("--variable", help="Variable of a NetCDF or HDF5 file, or array of a Zarr group.")
+@click.option("--variable", help="Variable of NetCDF or HDF5, or array of Zarr or .npz; g/v is v in group g.")
 @click.option("--keepdims", is_flag=True, help="Keep each reduced axis, with length 1.")
 @click.option("--k", type=int, help="How many elements top_k selects.")
 @click.option(
@@ -121,11 +129,12 @@ def apply(
 ) -> None:
     """Apply a reduction, top_k, hardmax, maximum, minimum or a MODEL to files larger than memory.
 
-    Reductions are argmax, argmin, max, min and minmax. Several results get a file each: with -o y.npy, minmax writes
-    y.min.npy and y.max.npy, and --index adds y.argmin.npy and y.argmax.npy. top_k writes y.values.npy and
-    y.indices.npy, of the --k best along one --axis or of all elements.
+    Reductions are argmax, argmin, idxmax, idxmin, max, min and minmax; idxmax and idxmin write labels along one --dim.
+    Several results get a file each: with -o y.npy, minmax writes y.min.npy and y.max.npy, and --index adds
+    y.argmin.npy and y.argmax.npy. top_k writes y.values.npy and y.indices.npy, of the --k best along one --axis or of
+    all elements.
 
-    Reads .npy, .zarr, .nc and .h5 files piece by piece. The output file appears when it is complete. Never
+    Reads .npy, .npz, .zarr, .nc and .h5 files piece by piece. The output file appears when it is complete. Never
     overwrites a file.
     """
     what = operation if operation in _OPTIONS else "a model"
@@ -184,5 +193,9 @@ def _axis(source: Source, axes: tuple[int, ...], dims: tuple[str, ...]) -> Any:
         if name not in labels:
             remedy = f"it has {', '.join(map(str, labels)) or 'none with a name'}"
             raise InputError(f"{source.path!r} has no dimension {name!r}", remedy=remedy)
+        if labels.count(name) > 1:
+            raise InputError(
+                f"{source.path!r} has dimension {name!r} twice", remedy="name the axes by number, with --axis"
+            )
     numbers = axes or tuple(map(labels.index, dims))
     return numbers if numbers[1:] else next(iter(numbers), None)

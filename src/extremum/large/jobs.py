@@ -17,7 +17,8 @@ from extremum.elementwise import broadcast_shape
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.interop import Operand
 from extremum.large.formats import Labels, Output, Source
-from extremum.large.formats.decoding import MaskedIntegers, attributes_of_indices
+from extremum.large.formats.decoding import MaskedIntegers, attributes_of_indices, decoding_of
+from extremum.large.formats.stored import Description
 from extremum.large.lengths import RUN, Ints, Made, lengths
 from extremum.partials import Pieces, Place, places
 from extremum.reductions import ones
@@ -216,6 +217,54 @@ class Hardmax(Reduced):
             block = ones(own, axes, self.shape, start, lengths_here, dtype)
             there = tuple(slice(at + each.start, at + each.stop) for at, each in zip(base, place, strict=True))
             yield there, (block,)
+
+
+class Labelled(Reduced):
+    """The job of idxmax and idxmin: the label of an element along one dimension, in place of its index."""
+
+    def __init__(self, function: str, source: Source, call: Pieces, memory: int, default: Any) -> None:
+        (axis,) = call.axes
+        labels, output = _labels_of(source, axis)
+        super().__init__(source, call, memory)
+        self.outputs = (output,)
+        self._names = labels
+        self._default = default
+        if default is not None and labels.dtype.kind in "mM":
+            raise ArgumentError(
+                f"{function}: default={default} is no label of {labels.dtype}",
+                remedy="use argmax or argmin with a default, and look the labels up",
+            )
+
+    def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, Blocks]]:
+        """Yield places of the results with the blocks there, from the part of a whole piece."""
+        for place, (indices,) in super().results(piece, part):
+            block = self._names[indices]
+            if self._default is not None:
+                block = np.where(indices == -1, np.array(self._default).astype(block.dtype), block)
+            yield place, (block,)
+
+
+def _labels_of(source: Source, axis: int) -> tuple[NDArray[Any], Output]:
+    """Return the labels of an axis, and how they are written."""
+    dim = source.dims[axis] if source.dims else f"axis {axis}"
+    own = [each for each in source.coordinates if each.name == dim and len(each.shape) == 1]
+    if not own:
+        raise ArgumentError(
+            f"{source.path!r}: dimension {dim!r} has no coordinate", remedy="use argmax or argmin, which give its index"
+        )
+    values, attrs = source.whole(own[0].path)
+
+    def read(place: Place) -> NDArray[Any]:
+        return values[place]
+
+    decoding = decoding_of(Description(values.shape, values.dtype, own[0].path, attrs=attrs), read)
+    labels = decoding.restore(decoding.decode(read, (slice(0, values.shape[0]),)))
+    if labels.dtype.kind not in "iufmM":
+        raise ArgumentError(
+            f"{source.path!r}: the labels of dimension {dim!r} are no numbers or times",
+            remedy="use argmax or argmin, and look the labels up",
+        )
+    return labels, Output(labels.dtype, decoding.attrs, decoding.fill)
 
 
 ELEMENTWISE = ("maximum", "minimum")

@@ -12,11 +12,17 @@ import numpy as np
 
 from extremum.errors import ArgumentError
 from extremum.large.formats import Source
-from extremum.large.jobs import ELEMENTWISE, Elementwise, Hardmax, Job, Reduced, of_values
+from extremum.large.jobs import ELEMENTWISE, Elementwise, Hardmax, Job, Labelled, Reduced, of_values
 from extremum.large.parameters import ParameterError
 from extremum.partials import Pieces, TopK
 from extremum.reductions import ENDS, Reduction
 from extremum.selection import Selection
+
+LABELS = {"idxmax": "argmax", "idxmin": "argmin"}
+"""The operations that give the label of an element, each with the one that gives its index."""
+
+
+_NAMES = "argmax, argmin, idxmax, idxmin, max, min, minmax, hardmax, maximum, minimum, top_k"
 
 
 def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = sys.maxsize, **options: Any) -> Job:
@@ -29,13 +35,15 @@ def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = 
         return _top_k(sources[0], axis, memory, options)
     if operation in ENDS:
         return _reduction(operation, sources[0], axis, memory, options)
+    if operation in LABELS:
+        return _labels(operation, sources[0], axis, memory, options)
     if Path(operation).suffix or Path(operation).exists():
         from extremum.large.models import ModelRun
 
         return ModelRun(operation, sources[0], 0 if axis is None else axis, options["output_name"], memory)
     raise ArgumentError(
         f"there is no operation {operation!r}",
-        remedy="use argmax, argmin, max, min, minmax, hardmax, maximum, minimum, top_k or the file of a model",
+        remedy=f"use {_NAMES} or the file of a model",
     )
 
 
@@ -50,7 +58,24 @@ def _top_k(source: Source, axis: Any, memory: int, options: dict[str, Any]) -> J
     return Reduced(source, pieces, memory)
 
 
+def _labels(function: str, source: Source, axis: Any, memory: int, options: dict[str, Any]) -> Job:
+    rank = len(source.shape)
+    if axis is None and rank == 1:
+        axis = 0
+    if not isinstance(axis, int):
+        raise ParameterError(f"{function} gives the labels of one dimension", parameter="axis")
+    default = options.get("default")
+    pieces = _pieces(LABELS[function], source, axis, options | {"default": None if default is None else -1})
+    return Labelled(function, source, pieces, memory, default)
+
+
 def _reduction(function: str, source: Source, axis: Any, memory: int, options: dict[str, Any]) -> Job:
+    pieces = _pieces(function, source, axis, options)
+    job = Hardmax if function == "hardmax" else Reduced
+    return job(source, pieces, memory)
+
+
+def _pieces(function: str, source: Source, axis: Any, options: dict[str, Any]) -> Pieces:
     is_hardmax = function == "hardmax"
     values = function in ("max", "min", "minmax")
     policy = options.get("nan_policy", "propagate")
@@ -67,5 +92,4 @@ def _reduction(function: str, source: Source, axis: Any, memory: int, options: d
     pieces = plan(dtype=decoding.value_dtype, default=default)
     if source.dtype != decoding.value_dtype:
         pieces = plan(dtype=source.dtype, default=decoding.compared(default) if values else default)
-    job = Hardmax if is_hardmax else Reduced
-    return job(source, pieces, memory)
+    return pieces

@@ -21,6 +21,7 @@ from extremum.large.formats.stored import (
     inner,
     labelling,
     listed,
+    meant,
     scopes,
 )
 from extremum.partials import Place
@@ -119,10 +120,10 @@ class Hdf5File:
                     waiting.append((inner(path, name), each))
                     continue
                 variables.append(inner(path, name))
-                coordinates.update(inner(path, word) for word in listed(_text(each, "coordinates")))
+                coordinates.update(meant(path, listed(_text(each, "coordinates"))))
                 if _text(each, "CLASS") == "DIMENSION_SCALE":
                     coordinates.add(inner(path, name))
-            coordinates.update(inner(path, word) for word in listed(_text(group, "coordinates")))
+            coordinates.update(meant(path, listed(_text(group, "coordinates"))))
         plain = [each for each in variables if each not in coordinates]
         yield from plain or variables
 
@@ -189,29 +190,32 @@ def _require_filters(found: Any, what: str) -> None:
             )
 
 
+def _attribute(found: Any, name: str) -> Any:
+    """Return an attribute as NetCDF gives it: text, numbers or a list of texts; None if it is anything else."""
+    try:
+        value = found.attrs.get(name)
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+        return None
+    if isinstance(value, np.ndarray):
+        value = value.ravel()
+        if len(value) == 1:
+            # NetCDF writes one value as an array.
+            value = value[0]
+    if isinstance(value, np.ndarray) and value.dtype.kind in "OSU":
+        texts = [each.decode(errors="replace") if isinstance(each, bytes) else each for each in value]
+        return [str(each) for each in texts] if all(isinstance(each, str) for each in texts) else None
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, str):
+        return str(value)
+    is_number = isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biuf"
+    return value if is_number else None
+
+
 def _attributes(found: Any) -> dict[str, Any]:
-    """Return the attributes that h5py reads, as NetCDF gives them."""
-    attrs = {}
-    for name in found.attrs:
-        if name in _INTERNAL:
-            continue
-        try:
-            value = found.attrs[name]
-        except (KeyError, OSError, RuntimeError, TypeError, ValueError):
-            continue
-        if isinstance(value, np.ndarray) and value.dtype.kind == "O":
-            value = [each.decode(errors="replace") if isinstance(each, bytes) else each for each in value.ravel()]
-            if not all(isinstance(each, str) for each in value):
-                continue
-        if isinstance(value, bytes):
-            value = value.decode(errors="replace")
-        if isinstance(value, np.ndarray | list) and len(np.ravel(np.asarray(value))) == 1:
-            value = np.ravel(np.asarray(value))[0]
-        if isinstance(value, np.str_):
-            value = str(value)
-        if isinstance(value, str | list) or np.asarray(value).dtype.kind in "biufS":
-            attrs[name] = value
-    return attrs
+    """Return the attributes that h5py reads."""
+    attrs = {name: _attribute(found, name) for name in found.attrs if name not in _INTERNAL}
+    return {name: value for name, value in attrs.items() if value is not None}
 
 
 def _references(found: Any, axis: int) -> list[Any]:
@@ -240,10 +244,5 @@ def _texts(found: Any, name: str, count: int) -> list[str]:
 
 def _text(found: Any, name: str) -> str | None:
     """Return an attribute that is text."""
-    try:
-        value = found.attrs.get(name)
-    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
-        return None
-    if isinstance(value, bytes | np.bytes_):
-        value = value.decode(errors="replace")
-    return str(value) if isinstance(value, str) else None
+    value = _attribute(found, name)
+    return value if isinstance(value, str) else None

@@ -25,6 +25,7 @@ from extremum.large.formats.stored import (
     inner,
     labelling,
     listed,
+    meant,
     scopes,
 )
 from extremum.partials import Place
@@ -104,10 +105,10 @@ class NetcdfFile:
             path = waiting.popleft()
             group = self._group(path)
             waiting.extend(inner(path, name) for name in group.groups)
-            coordinates.update(inner(path, word) for word in listed(_attributes(group).get("coordinates")))
+            coordinates.update(meant(path, listed(_attributes(group).get("coordinates"))))
             for name, each in group.variables.items():
                 variables.append(inner(path, name))
-                coordinates.update(inner(path, word) for word in listed(_attributes(each).get("coordinates")))
+                coordinates.update(meant(path, listed(_attributes(each).get("coordinates"))))
                 if name in each.dimensions:
                     coordinates.add(inner(path, name))
         plain = [each for each in variables if each not in coordinates]

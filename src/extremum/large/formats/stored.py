@@ -105,6 +105,11 @@ def scopes(group: str) -> Iterable[str]:
     yield ""
 
 
+def meant(group: str, names: Iterable[str]) -> Iterable[str]:
+    """Yield the paths that names in an attribute of a group may mean: in the group, or in one that holds it."""
+    return (inner(scope, name) for name in names for scope in scopes(group))
+
+
 def labelling(dims: tuple[str, ...], coordinates: Iterable[Coordinate]) -> tuple[Coordinate, ...]:
     """Return the coordinates that label an array with these dimensions, each name once."""
     chosen: dict[str, Coordinate] = {}

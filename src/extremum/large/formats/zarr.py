@@ -28,6 +28,7 @@ from extremum.large.formats.stored import (
     inner,
     labelling,
     listed,
+    meant,
     scopes,
 )
 from extremum.partials import Place
@@ -123,13 +124,13 @@ class ZarrFile:
             path = waiting.popleft()
             groups += 1
             group = self._get(path) if path else self._root
-            coordinates.update(inner(path, word) for word in listed(group.attrs.get("coordinates")))
+            coordinates.update(meant(path, listed(group.attrs.get("coordinates"))))
             for name, each in sorted(group.members()):
                 if not isinstance(each, self._array):
                     waiting.append(inner(path, name))
                     continue
                 arrays.append(inner(path, name))
-                coordinates.update(inner(path, word) for word in listed(each.attrs.get("coordinates")))
+                coordinates.update(meant(path, listed(each.attrs.get("coordinates"))))
                 if name in (_dims(each) or ()):
                     coordinates.add(inner(path, name))
         plain = [each for each in arrays if each not in coordinates]
