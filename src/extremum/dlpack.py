@@ -41,19 +41,19 @@ _INTEGER, _BFLOAT16 = 0, 4
 """DLPack's numbers of two kinds of elements."""
 
 
+REFUSALS = (AttributeError, BufferError, RuntimeError, TypeError, ValueError)
+"""What exporters raise for a type, a layout or a device that they do not export, and NumPy for what it lacks."""
+
+
 def device_elsewhere(x: Any) -> str | None:
     """Return the name of the device that has the elements; None if the CPU reads them, or if nobody can tell."""
     try:
         kind, number = x.__dlpack_device__()
         kind = int(kind)
-    except (TypeError, ValueError):
-        # The value looks like an array but is a mock.
+    except REFUSALS:
+        # The value looks like an array but is a mock, or its elements are on several devices.
         return None
     return None if kind in _HOST else f"{_DEVICES.get(kind, kind)}:{number}"
-
-
-REFUSALS = (AttributeError, BufferError, RuntimeError, TypeError, ValueError)
-"""What exporters raise for a type, a layout or a device that they do not export, and NumPy for what it lacks."""
 
 
 def read(x: Any) -> NDArray[Any]:

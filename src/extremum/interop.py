@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import groups
+from extremum import dlpack, groups
 from extremum.arrays import as_array, as_result, class_name, is_numpy_masked, misfit_of, not_there, refuse_device
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, first_line
 from extremum.loading import attribute, load_module
@@ -102,26 +102,52 @@ _FRONTENDS = {
 The order decides between arrays of several: groups are refused, and xarray's labels stay.
 """
 
-_ORDER = tuple(dict.fromkeys(_FRONTENDS.values()))
+_DEVICES: dict[str, str] = {}
+"""The module with array functions for arrays on a device, by the name of the device; none so far.
+
+A class alone does not tell: a tensor on a GPU has the class of a tensor in memory that the CPU reads.
+"""
 
 
 def frontend(function: str, *values: Any) -> Any:
-    """Return the array function for one of the values, if its class has functions of its own; this computes nothing."""
-    names = [*filter(None, map(_frontend_of, map(_class_of, values)))]
-    if not names:
+    """Return the array function for one of the values, if something has its own functions; this computes nothing."""
+    modules = {module for value in values if (module := _module_of(value)) is not None}
+    if not modules:
         return None
-    module = load_module(name := min(names, key=_ORDER.index))
+    order = [*_FRONTENDS.values(), *_DEVICES.values()]
+    name = min(modules, key=order.index)
+    module = load_module(name)
     own = getattr(module, "BY_AXIS", vars(module)).get(function)
-    if own is None:
-        kind, remedy = ("a table", "pass an array: x.to_numpy()") if name == _TABLES else (name, "call x.compute()")
-        raise ArgumentTypeError(f"{function}: {kind} has {' and '.join(module.__all__)} only", remedy=remedy)
-    return own
+    if own is not None:
+        return own
+    available = " and ".join(module.__all__)
+    if name == _TABLES:
+        raise ArgumentTypeError(f"{function}: a table has {available} only", remedy="pass an array: x.to_numpy()")
+    raise ArgumentTypeError(f"{function}: {name} has {available} only", remedy="call x.compute()")
+
+
+def device_of(x: Any) -> str | None:
+    """Return the name of the device that has the elements of an array; None where the CPU reads them."""
+    if hasattr(x, "__dlpack_device__"):
+        return dlpack.device_elsewhere(x)
+    return "CUDA" if hasattr(x, "__cuda_array_interface__") else None
+
+
+def _module_of(value: Any) -> str | None:
+    """Return the module with array functions for a value: by its class, or else by the device that has its elements."""
+    module = _module_of_class(_class_of(value))
+    if module is None and _DEVICES and (device := device_of(value)) is not None:
+        module = _DEVICES.get(device.partition(":")[0])
+    return module
 
 
 @functools.lru_cache(maxsize=256)
-def _frontend_of(cls: Any) -> str | None:
-    keys = ((base.__module__.partition(".")[0], base.__name__) for base in cls.__mro__)
-    return next((_FRONTENDS[key] for key in keys if key in _FRONTENDS), None)
+def _module_of_class(cls: Any) -> str | None:
+    for base in cls.__mro__:
+        key = (base.__module__.partition(".")[0], base.__name__)
+        if key in _FRONTENDS:
+            return _FRONTENDS[key]
+    return None
 
 
 def as_operand(x: object) -> Operand:
@@ -221,7 +247,7 @@ def _xarray_labels(x: Any) -> Labels:
 
 def is_table(x: object) -> bool:
     """Whether a value is a table of a known library."""
-    return _frontend_of(_class_of(x)) == _TABLES
+    return _module_of_class(_class_of(x)) == _TABLES
 
 
 def split_table(table: Any) -> Table:

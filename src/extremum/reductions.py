@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from extremum import _native
 from extremum.arrays import FILL, as_element, as_output, misfit_of, takes
+from extremum.engine import NATIVE, Engine
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.indices import unravel
 from extremum.interop import Labels, Operand, are_alike, as_operand, frontend, labels_of
@@ -48,15 +49,19 @@ class Reduction:
     where: Any = None
     # If the array is a piece of a larger array: where its result starts in the result of the larger array.
     origin: Ints = ()
+    # Who searches, and finishes the results.
+    engine: Engine = NATIVE
 
     def __post_init__(self) -> None:
-        self.nan_policy = "propagate" if self.nan_policy is None else self.nan_policy
+        if self.nan_policy is None:
+            self.nan_policy = "propagate"
         self.keepdims = flag(self.function, "keepdims", self.keepdims)
         self.select_last_index = flag(self.function, "select_last_index", self.select_last_index)
 
     def find(self, x: Operand, values: bool, index: Index, default: Any) -> Ends:
         """Find values, indices or both; without values, the default is an index."""
         require_policy(self.function, self.nan_policy)
+        # Under `raise` the values tell whether a slice holds NaN.
         empty, ends = self.search(x, values or self.nan_policy == "raise", index)
         # If slices may be empty, the search may count in another type than `index`.
         last = math.prod(x.array.shape[axis] for axis in self.axes(x.array.ndim)) - 1
@@ -69,20 +74,21 @@ class Reduction:
         A slice is empty if no element of it takes part; its index is -1. So if slices may be empty, there are indices,
         of a signed type.
         """
-        array, where, times = x.array, self.mask(x), x.array.dtype.kind in "mM"
+        array = x.array
+        where = self.mask(x)
+        times = array.dtype.kind in "mM"
         omit = self.nan_policy == "omit" and array.dtype.kind not in "biu"
         may_be_empty = omit or where is not None or array.size == 0
-        if may_be_empty:
-            index = index if index is not None and index.kind == "i" else _INT64
+        if may_be_empty and (index is None or index.kind != "i"):
+            index = _INT64
         # NaT is stored as the smallest integer: a search for the smallest finds it. For the largest, search for both.
         both_ends = times and not omit and True in self.largest
-        ends = tuple(dict.fromkeys((False, *self.largest))) if both_ends else self.largest
         # The keywords are written out: a dict of keywords would add a third to the time of a small call.
-        empty, parts = _native.reduce(
+        empty, parts = self.engine.reduce(
             ticks(array),
             self.axis,
             function=self.function,
-            largest=ends,
+            largest=tuple(dict.fromkeys((False, *self.largest))) if both_ends else self.largest,
             keepdims=self.keepdims,
             select_last_index=self.select_last_index,
             omit=omit,
@@ -91,15 +97,11 @@ class Reduction:
             values=values or both_ends,
             index=index,
         )
-        results: list[ValuesIndices[Any, Any]] = []
-        for best, places in parts:
-            best = best.view(array.dtype.newbyteorder("=")) if times and best is not None else best
-            results.append(ValuesIndices(best, places))
+        results = [ValuesIndices(*part) for part in parts]
+        if times:
+            results = [_as_times(array.dtype, each) for each in results]
         if both_ends:
-            low, high = results[0], results[-1]
-            missing = np.isnat(low.values)
-            indices = None if high.indices is None else np.where(missing, low.indices, high.indices)
-            results[-1] = ValuesIndices(np.where(missing, low.values, high.values), indices)
+            results[-1] = _nat_or(low=results[0], high=results[-1])
             results = results[-len(self.largest) :]
         return empty if may_be_empty else None, tuple(results)
 
@@ -107,27 +109,29 @@ class Reduction:
         self, array: NDArray[Any], empty: int | None, ends: Ends, values: bool, index: Index, default: Any
     ) -> Ends:
         """Fill defaults into the results and convert the indices, or refuse them; this reads no element of `array`."""
-        axes, defaults = self.axes(array.ndim), self._defaults(array.dtype, values, index, default)
+        axes = self.axes(array.ndim)
+        defaults = self._defaults(array.dtype, values, index, default)
         if defaults is None and any(array.shape[axis] == 0 for axis in axes):
             # The result may have no slices: then none of them counts as empty.
-            reason = f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element"
-            remedy = "reduce axes that are not empty, or pass a default"
-            raise ArgumentError(reason, given=summary_of(array), remedy=remedy)
+            raise ArgumentError(
+                f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element",
+                given=summary_of(array),
+                remedy="reduce axes that are not empty, or pass a default",
+            )
+        engine = self.engine
         if self.nan_policy == "raise":
-            nans = nan(ends[0].values)
+            nans = engine.is_nan(ends[0].values)
             if empty is not None:
                 # The value of an empty slice means nothing.
-                nans &= ends[0].indices != -1
+                nans &= ~engine.is_empty(ends[0].indices)
             self.refuse_nan(array, nans)
         if empty and defaults is None:
-            why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
-            reason = f"{self.function}: {self._first_slice(ends[0].indices == -1)} has no element to choose from: {why}"
-            raise ArgumentError(reason, given=summary_of(array), remedy="pass a default for such slices")
+            self._refuse_empty(array, engine.is_empty(ends[0].indices))
         results = []
         for end, filling in zip(ends, defaults or ends, strict=True):
             if empty:
-                (end.values if values else end.indices)[end.indices == -1] = filling
-            indices = None if index is None else end.indices.astype(index, copy=False)
+                engine.fill(end.values if values else end.indices, engine.is_empty(end.indices), filling)
+            indices = None if index is None else engine.cast(end.indices, index)
             results.append(ValuesIndices(end.values if values else None, indices))
         return tuple(results)
 
@@ -154,32 +158,60 @@ class Reduction:
         is_pair = self.function == "minmax" and isinstance(default, tuple)
         defaults = default if is_pair else (default,) * len(self.largest)
         if len(defaults) != len(self.largest):
-            reason = f"{self.function}: default has {len(defaults)} values"
-            raise ArgumentError(reason, remedy="pass one, or a smallest and a largest")
-        if values:
-            if index is not None and index.kind == "u":
-                reason = f"{self.function}: the index of a default value is -1, which does not fit {index}"
-                raise ArgumentError(reason, remedy="use a signed type of index, or no default")
-            return tuple(_default_value(self.function, each, dtype.newbyteorder("=")) for each in defaults)
-        if isinstance(default, bool | np.bool_) or not isinstance(default, int | np.integer):
-            reason = f"{self.function}: default is {default!r}, not an index"
-            raise ElementTypeError(reason, remedy="pass an integer")
-        limits = np.iinfo(index or _INT64)
-        if not limits.min <= default <= limits.max:
-            reason = f"{self.function}: default={default} does not fit {limits.dtype}"
-            raise ArgumentError(reason, remedy="pass an index that fits, or dtype=int64")
-        return (int(default),)
+            raise ArgumentError(
+                f"{self.function}: default has {len(defaults)} values",
+                remedy="pass one, or a smallest and a largest",
+            )
+        if not values:
+            return (_default_index(self.function, default, index or _INT64),)
+        if index is not None and index.kind == "u":
+            raise ArgumentError(
+                f"{self.function}: the index of a default value is -1, which does not fit {index}",
+                remedy="use a signed type of index, or no default",
+            )
+        return tuple(_default_value(self.function, each, dtype.newbyteorder("=")) for each in defaults)
 
     def refuse_nan(self, array: NDArray[Any], nans: NDArray[np.bool_]) -> None:
         """Refuse the slices that hold NaN."""
-        if nans.any():
-            reason = f"{self.function}: {self._first_slice(nans)} holds NaN"
-            given = f"{summary_of(array)}, nan_policy='raise'"
-            raise ArgumentError(reason, given=given, remedy="use nan_policy='omit' or 'propagate', or mend the data")
+        place = self.engine.first(nans)
+        if place is not None:
+            raise ArgumentError(
+                f"{self.function}: {self._slice_at(place)} holds NaN",
+                given=f"{summary_of(array)}, nan_policy='raise'",
+                remedy="use nan_policy='omit' or 'propagate', or mend the data",
+            )
 
-    def _first_slice(self, slices: NDArray[np.bool_]) -> str:
-        first = tuple(map(int, np.argwhere(slices)[0] + (self.origin or 0)))
-        return f"the slice at {first} of the result" if first else "the array"
+    def _refuse_empty(self, array: NDArray[Any], slices: NDArray[np.bool_]) -> None:
+        """Refuse the slices without an element that takes part."""
+        place = self.engine.first(slices)
+        assert place is not None
+        why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
+        raise ArgumentError(
+            f"{self.function}: {self._slice_at(place)} has no element to choose from: {why}",
+            given=summary_of(array),
+            remedy="pass a default for such slices",
+        )
+
+    def _slice_at(self, place: Ints) -> str:
+        """Return the words for a slice, by its place in the result; of the larger array, if this is a piece."""
+        if not place:
+            return "the array"
+        origin = self.origin or (0,) * len(place)
+        return f"the slice at {tuple(map(operator.add, place, origin))} of the result"
+
+
+def _as_times(dtype: np.dtype[Any], end: ValuesIndices[Any, Any]) -> ValuesIndices[Any, Any]:
+    """Return the stored integers of times as times, in this machine's byte order."""
+    if end.values is None:
+        return end
+    return ValuesIndices(end.values.view(dtype.newbyteorder("=")), end.indices)
+
+
+def _nat_or(low: ValuesIndices[Any, Any], high: ValuesIndices[Any, Any]) -> ValuesIndices[Any, Any]:
+    """Return NaT where the smallest is NaT, and the largest elsewhere."""
+    missing = np.isnat(low.values)
+    indices = None if high.indices is None else np.where(missing, low.indices, high.indices)
+    return ValuesIndices(np.where(missing, low.values, high.values), indices)
 
 
 def operand_of(function: str, x: object) -> Operand:
@@ -202,16 +234,20 @@ def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:
         dtype = np.dtype(dtype)
         if dtype.kind in "iu" and dtype.isnative:
             return cast(np.dtype[Any], dtype)
-    reason = f"{function}: index type {dtype} is not an integer type in this machine's byte order"
-    raise ElementTypeError(reason, remedy=f"use {_keyword(function)}=int64, the default")
+    raise ElementTypeError(
+        f"{function}: index type {dtype} is not an integer type in this machine's byte order",
+        remedy=f"use {_keyword(function)}=int64, the default",
+    )
 
 
 def require_fit(function: str, last: float, index: Index, array: NDArray[Any] | None = None) -> None:
     """Refuse an index type that cannot hold the last index of a slice."""
     if index is not None and last > np.iinfo(index).max:
-        reason = f"{function}: an index up to {last} does not fit {index}"
-        given = "" if array is None else summary_of(array)
-        raise ArgumentError(reason, given=given, remedy=f"use {_keyword(function)}=int64")
+        raise ArgumentError(
+            f"{function}: an index up to {last} does not fit {index}",
+            given="" if array is None else summary_of(array),
+            remedy=f"use {_keyword(function)}=int64",
+        )
 
 
 def _keyword(function: str) -> str:
@@ -221,8 +257,9 @@ def _keyword(function: str) -> str:
 def require_policy(function: str, nan_policy: object) -> None:
     """Refuse a value that is not a NaN policy."""
     if not isinstance(nan_policy, str) or nan_policy not in get_args(NanPolicy):
-        reason = f"{function}: there is no NaN policy {nan_policy!r}"
-        raise ArgumentError(reason, remedy="use 'propagate', 'omit' or 'raise'")
+        raise ArgumentError(
+            f"{function}: there is no NaN policy {nan_policy!r}", remedy="use 'propagate', 'omit' or 'raise'"
+        )
 
 
 def summary_of(array: NDArray[Any]) -> str:
@@ -249,18 +286,25 @@ def as_mask(function: str, where: Any, shape: Ints | None = None, labels: Labels
     operand = operand_of(function, where)
     array = operand.array
     if count := operand.missing:
-        reason = f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False"
-        raise ArgumentError(reason, remedy="fill them with True or False")
+        raise ArgumentError(
+            f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False",
+            remedy="fill them with True or False",
+        )
     if array.dtype != np.bool_:
-        reason = f"{function}: where has element type {array.dtype}, not bool"
-        given = f"where: {summary_of(array)}"
-        raise ElementTypeError(reason, given=given, remedy="pass the outcome of a comparison, or where.astype(bool)")
+        raise ElementTypeError(
+            f"{function}: where has element type {array.dtype}, not bool",
+            given=f"where: {summary_of(array)}",
+            remedy="pass the outcome of a comparison, or where.astype(bool)",
+        )
+    if shape is None:
+        return array
     try:
-        return array if shape is None else np.broadcast_to(array, shape)
+        return np.broadcast_to(array, shape)
     except ValueError:
-        reason = f"where has shape {array.shape}, which does not broadcast to the shape {shape} of the array"
-        remedy = "its dimensions, aligned at the last one, must be equal to those of the array, or 1"
-        raise ArgumentError(f"{function}: {reason}", remedy=remedy) from None
+        raise ArgumentError(
+            f"{function}: where has shape {array.shape}, which does not broadcast to the shape {shape} of the array",
+            remedy="its dimensions, aligned at the last one, must be equal to those of the array, or 1",
+        ) from None
 
 
 def require_labels(function: str, where: Any, labels: Labels) -> None:
@@ -272,11 +316,8 @@ def require_labels(function: str, where: Any, labels: Labels) -> None:
         )
 
 
-def nan(array: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where the elements are NaN, or NaT."""
-    # ml_dtypes widens a bfloat16 to test it, and a signalling NaN makes that an invalid operation.
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.isnan(array), np.bool_)
+nan = NATIVE.is_nan
+"""Return where the elements of an array of NumPy are NaN, or NaT."""
 
 
 def _in_utc(function: str, default: Any, zone: str | None) -> Any:
@@ -289,8 +330,10 @@ def _in_utc(function: str, default: Any, zone: str | None) -> Any:
         return _time(default.astimezone(datetime.timezone.utc).replace(tzinfo=None))
     if isinstance(default, datetime.datetime | np.datetime64) and default != default:
         return np.datetime64("NaT")
-    reason = f"{function}: default is {default!r} without a time zone, and the elements are in the zone {zone}"
-    raise ArgumentError(reason, remedy="pass a datetime with a time zone")
+    raise ArgumentError(
+        f"{function}: default is {default!r} without a time zone, and the elements are in the zone {zone}",
+        remedy="pass a datetime with a time zone",
+    )
 
 
 def _time(default: Any) -> Any:
@@ -303,24 +346,50 @@ def _time(default: Any) -> Any:
     return np.timedelta64(default) if isinstance(default, datetime.timedelta) else np.datetime64(default)
 
 
+def _default_index(function: str, default: Any, index: np.dtype[Any]) -> int:
+    """Return a default in place of an index, or refuse it."""
+    if isinstance(default, bool | np.bool_) or not isinstance(default, int | np.integer):
+        raise ElementTypeError(f"{function}: default is {default!r}, not an index", remedy="pass an integer")
+    limits = np.iinfo(index)
+    if not limits.min <= default <= limits.max:
+        raise ArgumentError(
+            f"{function}: default={default} does not fit {index}", remedy="pass an index that fits, or dtype=int64"
+        )
+    return int(default)
+
+
 def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return a default as a 0-d array in the element type of the reduced array, or refuse it."""
-    if dtype.kind in "mM":
-        value = np.asarray(_time(default))
-        if value.ndim == 0 and value.dtype.kind == dtype.kind and np.can_cast(value.dtype, dtype, "same_kind"):
-            if (misfit := misfit_of(value, dtype)) is not None:
-                remedy = "pass a time that the unit can hold"
-                raise ArgumentError(f"{function}: default={misfit} does not fit {dtype}", remedy=remedy)
-            return value.astype(dtype)
-    else:
-        number = default.item() if isinstance(default, np.generic | np.ndarray) and np.ndim(default) == 0 else default
-        if isinstance(number, bool | int | float) and takes(dtype, number):
-            try:
-                return as_element(number, dtype)
-            except ArgumentError as error:
-                raise ArgumentError(f"{function}: default={number} does not fit {dtype}", remedy=error.remedy) from None
-    reason = f"{function}: default is {default!r}, which is no element of {dtype}"
-    raise ElementTypeError(reason, remedy=f"pass one value of {dtype}")
+    value = _default_time(function, default, dtype) if dtype.kind in "mM" else _default_number(function, default, dtype)
+    if value is None:
+        raise ElementTypeError(
+            f"{function}: default is {default!r}, which is no element of {dtype}", remedy=f"pass one value of {dtype}"
+        )
+    return value
+
+
+def _default_time(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Return a time in the unit of the elements, None for other values; refuse one that the unit cannot hold."""
+    time = np.asarray(_time(default))
+    if time.ndim or time.dtype.kind != dtype.kind or not np.can_cast(time.dtype, dtype, "same_kind"):
+        return None
+    if (misfit := misfit_of(time, dtype)) is not None:
+        raise ArgumentError(
+            f"{function}: default={misfit} does not fit {dtype}", remedy="pass a time that the unit can hold"
+        )
+    return time.astype(dtype)
+
+
+def _default_number(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Return a number in the type of the elements, None for other values; refuse one beyond the type's range."""
+    is_scalar = isinstance(default, np.generic | np.ndarray) and np.ndim(default) == 0
+    number = default.item() if is_scalar else default
+    if not isinstance(number, bool | int | float) or not takes(dtype, number):
+        return None
+    try:
+        return as_element(number, dtype)
+    except ArgumentError as error:
+        raise ArgumentError(f"{function}: default={number} does not fit {dtype}", remedy=error.remedy) from None
 
 
 def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = True) -> NDArray[Any]:
@@ -336,15 +405,25 @@ def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = Tru
 
 def wrong_output(function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: Sequence[int]) -> ExtremumError:
     """Return the error about an output array that cannot take a result of this type and shape."""
-    shape, given, own = tuple(shape), f"out: {summary_of(out)}", out.dtype.newbyteorder("=")
+    given = f"out: {summary_of(out)}"
+    own = out.dtype.newbyteorder("=")
     if own != dtype:
-        reason = f"{function}: out has element type {own}, the result has {dtype}"
-        return ElementTypeError(reason, given=given, remedy=f"pass an array of {dtype}")
-    if out.shape != shape:
-        reason = f"{function}: out has shape {out.shape}, the result has shape {shape}"
-        return ArgumentError(reason, given=given, remedy=f"pass an array of shape {shape}")
-    reason, remedy = "out cannot be written to", "pass an array that is writable and whose elements do not share memory"
-    return ArgumentError(f"{function}: {reason}", given=given, remedy=remedy)
+        return ElementTypeError(
+            f"{function}: out has element type {own}, the result has {dtype}",
+            given=given,
+            remedy=f"pass an array of {dtype}",
+        )
+    if out.shape != tuple(shape):
+        return ArgumentError(
+            f"{function}: out has shape {out.shape}, the result has shape {tuple(shape)}",
+            given=given,
+            remedy=f"pass an array of shape {tuple(shape)}",
+        )
+    return ArgumentError(
+        f"{function}: out cannot be written to",
+        given=given,
+        remedy="pass an array that is writable and whose elements do not share memory",
+    )
 
 
 def is_apart(out: NDArray[Any], shape: Ints, strides: Ints) -> bool:
@@ -376,9 +455,12 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
     """Answer a call of ``argmax``, ``argmin``, ``max``, ``min`` or ``minmax`` that the native module passes on."""
     if (own := frontend(function, x)) is not None:
         return own(x, axis, **options)
+    # What the native function has in addition to the options of a reduction.
     names = {"return_index", "dtype", "index_dtype", "default", "out"}
     settings = {name: options.pop(name) for name in names & options.keys()}
-    out, operand, values = settings.get("out"), operand_of(function, x), not function.startswith("arg")
+    out = settings.get("out")
+    values = not function.startswith("arg")
+    operand = operand_of(function, x)
     call = Reduction(function, ENDS[function], axis, **options)
     if values:
         operand.require_no_zone(out)
@@ -399,9 +481,16 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
             write_out(function, out, results[0])
     if out is not None:
         return out
-    reduced = call.axes(rank := operand.array.ndim)
-    axes = tuple(-1 if each in reduced else each for each in range(rank) if call.keepdims or each not in reduced)
+    axes = _axes_of_result(call, operand.array.ndim)
     return result_of(function, [operand.wrap(each, axes) for each in results])
+
+
+def _axes_of_result(call: Reduction, rank: int) -> Ints:
+    """Return for each axis of the result the axis of the array, or -1 for a reduced axis that is kept."""
+    reduced = call.axes(rank)
+    if call.keepdims:
+        return tuple(-1 if axis in reduced else axis for axis in range(rank))
+    return tuple(axis for axis in range(rank) if axis not in reduced)
 
 
 def values_then_indices(ends: Ends) -> tuple[Any, ...]:
@@ -414,15 +503,16 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     nan_policy = "propagate" if nan_policy is None else nan_policy
     if (own := frontend("hardmax", x)) is not None:
         return own(x, axis, out=out, nan_policy=nan_policy, where=where)
-    call = Reduction("hardmax", (True,), axis, True, False, nan_policy, where)
+    call = Reduction("hardmax", (True,), axis, keepdims=True, nan_policy=nan_policy, where=where)
     operand = operand_of("hardmax", x)
     array = operand.array
-    if operand.valid is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM":
+    times = array.dtype.kind in "mM"
+    if operand.valid is None and where is None and nan_policy == "propagate" and not times:
         result = np.asarray(_native.hardmax(array, axis, out=out))
     else:
         (best,) = call.find(operand, False, _INT64, -1)
         # Time types have no 1, so the result for times is an integer.
-        dtype = np.dtype(np.int64) if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
+        dtype = _INT64 if times else array.dtype.newbyteorder("=")
         result = ones(best.indices, call.axes(array.ndim), array.shape, (0,) * array.ndim, array.shape, dtype)
         if out is not None:
             write_out("hardmax", out, result)

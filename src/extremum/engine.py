@@ -1,0 +1,49 @@
+"""What a reduction needs of whoever holds the elements: NumPy and the native module, or another library.
+
+:class:`extremum.reductions.Reduction` decides about policies, masks and defaults. It searches and finishes with an
+engine, so that arrays in another memory need another engine and no other rules.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum import _native
+
+
+class Engine:
+    """The functions for arrays of NumPy; another engine is a subclass that has each of them for its own arrays."""
+
+    # The number of empty slices, and for each end of the order the elements and their indices: see `_native.pyi`.
+    reduce = staticmethod(_native.reduce)
+
+    def is_nan(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return where the elements are NaN, or NaT."""
+        # ml_dtypes widens a bfloat16 to test it, and a signalling NaN makes that an invalid operation.
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.isnan(values), np.bool_)
+
+    def is_empty(self, indices: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which slices have no element that takes part."""
+        return np.asarray(indices == -1)
+
+    def first(self, slices: NDArray[np.bool_]) -> tuple[int, ...] | None:
+        """Return the place of the first True, None if there is none."""
+        if not slices.any():
+            return None
+        return tuple(map(int, np.argwhere(slices)[0]))
+
+    def fill(self, result: NDArray[Any], slices: NDArray[np.bool_], value: Any) -> None:
+        """Write a value into the result for some slices."""
+        result[slices] = value
+
+    def cast(self, indices: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return the indices in the type that the caller wants."""
+        return indices.astype(dtype, copy=False)
+
+
+NATIVE = Engine()
+"""NumPy's arrays and the kernels of the native module."""

@@ -1,0 +1,115 @@
+"""The two seams for arrays in another memory: a module found by the device, and an engine that a reduction is given."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import extremum as ex
+from extremum import _native, interop
+from extremum.engine import Engine
+from extremum.errors import ArgumentError
+from extremum.interop import Operand
+from extremum.reductions import Reduction
+from refusal import refusal
+
+
+class OnDevice:
+    """An array on a device, of a class whose other arrays are in memory that the CPU reads."""
+
+    def __init__(self, kind=2):
+        self.kind = kind
+
+    def __dlpack_device__(self):
+        return (self.kind, 1)
+
+    def __dlpack__(self, **options):
+        raise AssertionError("asked for memory that cannot be read")
+
+
+class OnCuda:
+    __cuda_array_interface__ = None
+
+
+@pytest.fixture
+def module(monkeypatch):
+    """A module with array functions for arrays on CUDA devices, which notes its calls."""
+    calls = []
+    names = ("argmax", "argmin", "max", "min", "minmax", "hardmax", "maximum", "minimum", "top_k")
+    functions = {name: lambda *given, name=name, **options: calls.append((name, given, options)) for name in names}
+    monkeypatch.setitem(sys.modules, "on_cuda", SimpleNamespace(**functions, calls=calls))
+    monkeypatch.setitem(interop._DEVICES, "CUDA", "on_cuda")
+    return sys.modules["on_cuda"]
+
+
+@pytest.mark.parametrize("make", [OnDevice, OnCuda], ids=["DLPack", "CUDA's interface"])
+def test_the_device_of_a_value_finds_the_module(make, module):
+    x, plain = make(), np.ones(3)
+    for function in (ex.argmax, ex.argmin, ex.max, ex.min, ex.minmax, ex.hardmax):
+        function(x, 0)
+    ex.maximum(plain, x, 2)
+    ex.minimum(x, plain)
+    ex.top_k(x, 3)
+    names = [name for name, _, _ in module.calls]
+    assert names == ["argmax", "argmin", "max", "min", "minmax", "hardmax", "maximum", "minimum", "top_k"]
+    assert all(any(each is x for each in given) for _, given, _ in module.calls)
+
+
+def test_values_elsewhere_go_their_usual_way(module):
+    assert ex.argmax(np.array([1.0, 3.0]), nan_policy="omit") == 1
+    assert ex.argmax([1, 3]) == 1
+    with pytest.raises(ex.errors.ElementTypeError, match="ROCm:1"):
+        ex.argmax(OnDevice(10))
+    assert not module.calls
+
+
+class Noting(Engine):
+    """NumPy's functions, and a note of each that a reduction calls."""
+
+    def __init__(self):
+        self.calls = []
+
+    def reduce(self, *given, **options):
+        self.calls.append("reduce")
+        return _native.reduce(*given, **options)
+
+
+def _noting(name):
+    def method(self, *given):
+        self.calls.append(name)
+        return getattr(Engine, name)(self, *given)
+
+    return method
+
+
+STEPS = ("is_nan", "is_empty", "first", "fill", "cast")
+for step in STEPS:
+    setattr(Noting, step, _noting(step))
+
+X = np.array([[1.0, np.nan, 5.0], [np.nan, np.nan, np.nan]])
+CALLS = {
+    "plain": ({}, None, {"cast"}),
+    "omit": ({"nan_policy": "omit"}, 9.0, {"is_empty", "fill", "cast"}),
+    "mask": ({"where": np.array([[True, True, False], [False] * 3])}, 9.0, {"is_empty", "fill", "cast"}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_reduction_searches_and_finishes_with_its_engine(name):
+    options, default, steps = CALLS[name]
+    engine = Noting()
+    call = Reduction("minmax", (False, True), 1, engine=engine, **options)
+    ends = call.find(Operand(X), True, np.dtype(np.int32), default)
+    expected = ex.minmax(X, 1, return_index=True, index_dtype=np.int32, default=default, **options)
+    np.testing.assert_array_equal([end.values for end in ends], expected[:2])
+    np.testing.assert_array_equal([end.indices for end in ends], expected[2:])
+    assert set(engine.calls) == {"reduce", *steps}
+
+
+def test_refusals_find_their_slice_with_the_engine():
+    for options, text in (({"nan_policy": "raise"}, "holds NaN"), ({"nan_policy": "omit"}, "has no element")):
+        engine = Noting()
+        call = Reduction("max", (True,), 1, engine=engine, **options)
+        assert text in refusal(ArgumentError, call.find, Operand(X), True, None, None)
+        assert "first" in engine.calls
