@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from extremum import _native
 from extremum.arrays import as_element, as_result, class_name, misfit_of, refuse_own_rules, takes
+from extremum.engine import NATIVE
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Operand, as_operand, common_library, frontend
 from extremum.reductions import as_mask, nan, require_policy, write_out
@@ -39,51 +40,85 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
 def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any = None) -> Any:
     """Compute with operands whose classes have no array functions of their own."""
     try:
-        numbers = [x for x in operands if type(x) in _DEFAULT]
-        others = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
-        several = list(others.values())
-        _meet_in_uint64(several, numbers)
-        dtype = _result_type(function, [each.array.dtype for each in several], numbers)
-        _require_exact_sequences(several, dtype)
-        _require_same_times(several, dtype, out)
-        arrays = [others[at].array if at in others else as_element(x, dtype) for at, x in enumerate(operands)]
-        if where is not None:
-            labels = common_library(several).labels if several else ()
-            where = as_mask(function, where, labels=labels)
-            shape = broadcast_shape(function, [each.shape for each in arrays])
-            fault = f"where has shape {where.shape}, which does not broadcast with the shape {shape} of the operands"
-            arrays[0] = np.broadcast_to(arrays[0], broadcast_shape(function, [shape, where.shape], fault))
-        target = None if nan_policy == "raise" or where is not None else out
-        result = _extremum(function, arrays, dtype, target, nan_policy == "omit")
-        if nan_policy == "raise":
-            nans = nan(np.asarray(result)) if where is None else nan(np.asarray(result)) & where
-            if nans.any():
-                first = tuple(map(int, np.argwhere(nans)[0]))
-                reason = f"NaN at {first} of the result" if first else "an operand is NaN"
-                remedy = "use nan_policy='omit' or 'propagate', or mend the data"
-                raise ArgumentError(reason, given="nan_policy='raise'", remedy=remedy)
-        if where is not None:
-            if out is not None:
-                write_out(function, out, np.asarray(result), fill=False)
-            result = as_result(np.where(where, result, arrays[0].astype(dtype, copy=False) if out is None else out))
-        if out is not None:
-            return result if target is out else write_out(function, out, np.asarray(result))
-        if not several:
-            return result
-        own, whole = common_library(several), np.asarray(result)
-        same = own.array.shape == whole.shape
-        return own.wrap(whole, tuple(range(whole.ndim)) if same else (-1,) * whole.ndim)
+        return _at_once(function, operands, out, nan_policy, where)
     except ExtremumError as error:
         raise error if error.reason.startswith(f"{function}:") else error.with_context(where=function) from None
 
 
+def _at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any) -> Any:
+    # Python's numbers take the type of the arrays; everything else is an array.
+    numbers = [x for x in operands if type(x) in _DEFAULT]
+    by_place = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
+    several = list(by_place.values())
+    dtype = _common_type(function, several, numbers)
+    _require_same_times(several, dtype, out)
+    arrays = [by_place[at].array if at in by_place else as_element(x, dtype) for at, x in enumerate(operands)]
+    if where is not None:
+        where = as_mask(function, where, labels=common_library(several).labels if several else ())
+        arrays[0] = _broadcast_with_mask(function, arrays, where)
+    # Under `raise`, and with a mask, `out` is written once the result is known.
+    at_the_end = nan_policy == "raise" or where is not None
+    result = _extremum(function, arrays, dtype, None if at_the_end else out, nan_policy == "omit")
+    if nan_policy == "raise":
+        _refuse_nan(np.asarray(result), where)
+    if where is not None:
+        if out is not None:
+            write_out(function, out, np.asarray(result), fill=False)
+        elsewhere = arrays[0].astype(dtype, copy=False) if out is None else out
+        result = as_result(np.where(where, result, elsewhere))
+    if out is not None:
+        return write_out(function, out, np.asarray(result)) if at_the_end else result
+    return _in_library(result, several)
+
+
 def _elements(x: object) -> Operand:
+    """Return an operand without missing elements, or refuse it."""
     refuse_own_rules(x)
     operand = as_operand(x)
-    if (own := operand.whole(class_name(x)).dtype).hasobject:
-        remedy = "convert to bool, an integer, float16, bfloat16, float32 or float64"
-        raise ElementTypeError(f"cannot take elements of type {own}", remedy=remedy)
+    own = operand.whole(class_name(x)).dtype
+    if own.hasobject:
+        raise ElementTypeError(
+            f"cannot take elements of type {own}",
+            remedy="convert to bool, an integer, float16, bfloat16, float32 or float64",
+        )
     return operand
+
+
+def _broadcast_with_mask(function: str, arrays: list[NDArray[Any]], where: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the first operand in the shape of the result, which a mask may make larger, or refuse the mask."""
+    shape = broadcast_shape(function, [each.shape for each in arrays])
+    fault = f"where has shape {where.shape}, which does not broadcast with the shape {shape} of the operands"
+    return np.broadcast_to(arrays[0], broadcast_shape(function, [shape, where.shape], fault))
+
+
+def _refuse_nan(result: NDArray[Any], where: NDArray[np.bool_] | None) -> None:
+    """Refuse NaN in the result, where the mask is True."""
+    nans = nan(result) if where is None else nan(result) & where
+    place = NATIVE.first(nans)
+    if place is not None:
+        raise ArgumentError(
+            f"NaN at {place} of the result" if place else "an operand is NaN",
+            given="nan_policy='raise'",
+            remedy="use nan_policy='omit' or 'propagate', or mend the data",
+        )
+
+
+def _in_library(result: Any, operands: list[Operand]) -> Any:
+    """Return a result as an array of the library of the operands, with their labels if it has their shape."""
+    if not operands:
+        return result
+    own = common_library(operands)
+    whole = np.asarray(result)
+    keeps_axes = own.array.shape == whole.shape
+    return own.wrap(whole, tuple(range(whole.ndim)) if keeps_axes else (-1,) * whole.ndim)
+
+
+def _common_type(function: str, operands: list[Operand], numbers: list[Any]) -> np.dtype[Any]:
+    """Return the type in which all are compared, or refuse operands that have none."""
+    _meet_in_uint64(operands, numbers)
+    dtype = _result_type(function, [each.array.dtype for each in operands], numbers)
+    _require_exact_sequences(operands, dtype)
+    return dtype
 
 
 def _meet_in_uint64(operands: list[Operand], numbers: list[Any]) -> None:
@@ -109,22 +144,27 @@ def _require_exact_sequences(operands: list[Operand], dtype: np.dtype[Any]) -> N
 
 def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any]) -> np.dtype[Any]:
     """Return NumPy's common type of arrays and Python numbers; a number takes the type of the arrays if it can."""
+    if not dtypes and not numbers:
+        raise ArgumentError(
+            f"{function}: needs at least one array", remedy=f"call {function}(x) or {function}(x, y, ...)"
+        )
     kinds = {dtype.kind for dtype in dtypes}
     if kinds & {"m", "M"} and (numbers or len(kinds) > 1):
         words = [str(dtype) for dtype in dict.fromkeys(dtypes)] + [type(number).__name__ for number in numbers]
-        reason = f"{function}: times compare with times of their kind, not {' with '.join(words)}"
-        raise ElementTypeError(reason, remedy="convert the operands to one kind first")
-    if not dtypes and not numbers:
-        remedy = f"call {function}(x) or {function}(x, y, ...)"
-        raise ArgumentError(f"{function}: needs at least one array", remedy=remedy)
+        raise ElementTypeError(
+            f"{function}: times compare with times of their kind, not {' with '.join(words)}",
+            remedy="convert the operands to one kind first",
+        )
     try:
         common = np.result_type(*(dtypes or _types_of(numbers)))
         wider = [_DEFAULT[type(number)] for number in numbers if not takes(common, number)]
-        common = np.result_type(common, *wider) if wider else common
+        if wider:
+            common = np.result_type(common, *wider)
     except (OverflowError, TypeError):
         names = " and ".join(map(str, dict.fromkeys(dtypes)))
-        reason = f"{function}: operands of {names} have no common type"
-        raise ElementTypeError(reason, remedy="convert them to one element type first") from None
+        raise ElementTypeError(
+            f"{function}: operands of {names} have no common type", remedy="convert them to one element type first"
+        ) from None
     return common.newbyteorder("=")
 
 
@@ -142,46 +182,62 @@ def _require_same_times(operands: list[Operand], dtype: np.dtype[Any], out: Any)
     zones = dict.fromkeys(each.zone for each in operands)
     if len(zones) > 1:
         names = " and in the zone ".join(str(zone) for zone in zones if zone)
-        reason = f"times in the zone {names}{' and times without a zone' if None in zones else ''}"
-        raise ArgumentError(reason, remedy="convert them to one time zone first")
+        without = " and times without a zone" if None in zones else ""
+        raise ArgumentError(f"times in the zone {names}{without}", remedy="convert them to one time zone first")
     for each in operands:
         each.require_no_zone(out)
         if (misfit := misfit_of(each.array, dtype)) is not None:
-            reason = f"the time {misfit} does not fit {dtype}, the common type of the operands"
-            given = " and ".join(dict.fromkeys(str(each.array.dtype) for each in operands))
-            raise ArgumentError(reason, given=given, remedy="convert the operands to a coarser unit first")
+            raise ArgumentError(
+                f"the time {misfit} does not fit {dtype}, the common type of the operands",
+                given=" and ".join(dict.fromkeys(str(each.array.dtype) for each in operands)),
+                remedy="convert the operands to a coarser unit first",
+            )
 
 
 def _extremum(
     function: str, arrays: list[NDArray[Any]], dtype: np.dtype[Any], out: NDArray[Any] | None, omit: bool
 ) -> Any:
-    largest, times = function == "maximum", dtype.kind in "mM"
-    if not times and all(each.dtype.newbyteorder("=") == dtype for each in arrays):
+    """Return the extremum of arrays in a type that they have or convert to."""
+    largest = function == "maximum"
+    if dtype.kind not in "mM" and all(each.dtype.newbyteorder("=") == dtype for each in arrays):
         return _native.extremum(function, tuple(arrays), largest=largest, omit=omit, out=out)
     if len(arrays) >= _MOST:
         # Conversion keeps the order of elements, so compare arrays of one type before converting them.
-        arrays = [
-            np.asarray(_extremum(function, [each for each in arrays if each.dtype == own], own, None, omit))
-            for own in dict.fromkeys(each.dtype for each in arrays)
-        ]
+        by_type: dict[np.dtype[Any], list[NDArray[Any]]] = {}
+        for each in arrays:
+            by_type.setdefault(each.dtype, []).append(each)
+        arrays = [np.asarray(_extremum(function, same, own, None, omit)) for own, same in by_type.items()]
     shape = broadcast_shape(function, [each.shape for each in arrays])
     if out is not None:
         write_out(function, out, np.broadcast_to(np.empty((), dtype), shape), fill=False)
+    result = _in_pieces(function, arrays, dtype, out, largest, omit)
+    return as_result(result) if out is None else out
+
+
+def _in_pieces(
+    function: str, arrays: list[NDArray[Any]], dtype: np.dtype[Any], out: Any, largest: bool, omit: bool
+) -> NDArray[Any]:
+    """Convert a piece of each array, compare the pieces, and go on: no array is converted whole."""
     flags: Any = ["external_loop", "buffered", "zerosize_ok", "copy_if_overlap", "delay_bufalloc"]
     uses: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate", "no_subtype", "no_broadcast"]]
-    pieces = np.nditer([*arrays, out], flags, uses, [dtype] * (len(arrays) + 1), casting="unsafe", buffersize=_PIECE)
+    types = [dtype] * (len(arrays) + 1)
+    times = dtype.kind in "mM"
     # NaT is the smallest integer. Subtracting 1 makes NaT the largest and keeps the order of the others.
     shift = int(largest != omit)
-    with pieces:
-        result = pieces.operands[-1]
+    with np.nditer([*arrays, out], flags, uses, types, casting="unsafe", buffersize=_PIECE) as pieces:
+        result: NDArray[Any] = pieces.operands[-1]
+        if not result.size:
+            return result
         pieces.reset()
-        for *parts, piece in pieces if result.size else ():
-            if times:
-                parts, piece = [part.view(np.int64) - shift for part in parts], piece.view(np.int64)
-            _native.extremum(function, tuple(parts), largest=largest, omit=omit and not times, out=piece)
-            if times:
-                piece += shift
-    return as_result(result) if out is None else out
+        for *parts, piece in pieces:
+            if not times:
+                _native.extremum(function, tuple(parts), largest=largest, omit=omit, out=piece)
+                continue
+            stored = [part.view(np.int64) - shift for part in parts]
+            best = piece.view(np.int64)
+            _native.extremum(function, tuple(stored), largest=largest, omit=False, out=best)
+            best += shift
+    return result
 
 
 def broadcast_shape(function: str, shapes: Sequence[tuple[int, ...]], fault: str = "") -> tuple[int, ...]:
