@@ -19,7 +19,7 @@ from extremum.fix.verify import same_bits
 from extremum.tensors import element_of
 from models import model
 from sessions import loads_opset
-from stock import ORT, assert_same, edges, feeds_of, hold, one_node, stock_refuses
+from stock import ORT, assert_same, edges, feeds_of, hold, in_backend, in_stock, one_node, stock_refuses
 
 # What the installed onnxruntime refuses: operators, element types, opsets at which it runs other types. Each type at
 # one opset, each opset with one type.
@@ -73,11 +73,31 @@ def test_a_selection_that_onnxruntime_refuses_runs_there_with_the_same_bits(elem
     hold(given, fixed, element, 3)
 
 
-def test_a_selection_that_has_no_exact_rewrite():
-    (refusal,) = fix(selection("uint16", 13, "<sorted=0>")).refusals
-    assert refusal.reason == "TopK-11 leaves the sequence open with sorted=0"
-    (refusal,) = fix(selection("bfloat16", 24, "")).refusals
-    assert refusal.reason == f"{ORT} takes no exact replacement of TopK-24 of bfloat16"
+def test_an_unsorted_selection_is_rewritten_with_the_same_elements_in_any_order():
+    given = selection("uint16", 13, "<sorted=0>")
+    fixed = fix(given)
+    assert fixed.summary() == f"1 node rewritten for {ORT}"
+    for seed in range(3):
+        feeds = feeds_of(given, "uint16", seed)
+        (values, indices), (best, places) = in_backend(given, feeds), in_stock(fixed.model, feeds)
+        assert np.sort(places).tolist() == np.sort(indices).tolist()
+        assert np.take_along_axis(feeds["x0"], places, -1).tolist() == best.tolist()
+        assert np.sort(best).tolist() == np.sort(values).tolist()
+
+
+@pytest.mark.parametrize("attributes", ["", "<axis=0, largest=0>", "<sorted=0>"])
+def test_a_selection_of_bfloat16_runs_in_stock_onnxruntime(attributes):
+    if not loads_opset(24):
+        pytest.skip("this onnxruntime loads no opset 24")
+    body = f"""(float[m, n] x0) => (float[p, q] v, int64[r, s] i) <int64[1] k = {{2}}> {{
+        b = Cast <to = 16> (x0) t, i = TopK {attributes} (b, k) v = Cast <to = 1> (t) }}"""
+    given = model(body, opset=24)
+    assert stock_refuses(given)
+    fixed = fix(given)
+    operators = [node.op_type for node in fixed.model.graph.node]
+    assert operators == ["Cast", "Cast", "TopK", "GatherElements", "Cast"]
+    if "sorted" not in attributes:
+        hold(given, fixed, "bfloat16", 3)
 
 
 @pytest.mark.parametrize(("name", "element"), [("ArgMax", "uint64"), ("ArgMin", "int16"), ("ArgMax", "bfloat16")])
@@ -209,7 +229,7 @@ def test_a_rewrite_that_looks_right_is_found_out(monkeypatch, inputs, node, elem
             fragment.cast(result, fragment.element)
 
     rewrite = dataclasses.replace(REWRITES[0], build=build)
-    monkeypatch.setattr(deciding, "find", lambda *_: rewrite)
+    monkeypatch.setattr(deciding, "find", lambda *_: [rewrite])
     (refused,) = fix(model(f"({inputs}) => (y) {{ y = {node} }}")).refusals
     text = rf"the replacement of \w+-13 gives other answers in {ORT}; at: graph.node\[0\]; given: \w+ {rewrite.title}"
     assert re.fullmatch(text, refused.one_line())

@@ -18,6 +18,7 @@ STOCK, REFERENCE = "onnxruntime", "onnx.reference"
 NAN = np.nan
 REFUSED = "refused"
 BROADCASTING = "(float[1, 2] x) => (y) { z = Constant <value = float[1] {3.0}> () y = Max (x, z) }"
+UNNAMED = '(float[2] x) => (y) { k = Constant <value_ints = [1]> () "", y = TopK (x, k) }'
 # In float16 2049 is rounded to 2048.
 FLOAT16 = """(float[2] x) => (y) {{
     a = Cast <to=10> (x) b = Constant <value = float[1] {{2048.0}}> () c = Cast <to=10> (b) s = Add (a, c) z = {} (s)
@@ -47,6 +48,7 @@ CLAIMS = [
     ("EX103", STOCK, 13, "(float[3] x) => (y) { y = ReduceMax (x) }", [1, NAN, 2], [2]),
     ("EX103", STOCK, 13, "(float[3] x) => (y) { y = ReduceMin (x) }", [1, NAN, 2], [1]),
     ("EX103", STOCK, 13, "(float[1, 3] x) => (y) { y = Hardmax (x) }", [[NAN, 1, 2]], [[0, 0, 0]]),
+    ("EX016", STOCK, 13, UNNAMED, [1, 2], REFUSED),
     ("EX109", STOCK, 13, FLOAT16.format("ArgMax"), [0, 1], [1]),
     ("EX109", STOCK, 13, FLOAT16.format("Hardmax"), [0, 1], [0, 1]),
     ("EX109", REFERENCE, 13, FLOAT16.format("ArgMax"), [0, 1], [0]),
@@ -74,7 +76,7 @@ def test_int64_by_their_lower_halves():
 
 
 # Texts about whichever runtime is asked, and one about a GPU.
-OF_THE_ONE_ASKED = {"EX101", "EX105", "EX106", "EX107"}
+OF_THE_ONE_ASKED = {"EX101", "EX105", "EX106", "EX107", "EX110"}
 
 
 @pytest.mark.parametrize("code", [rule.code for rule in RULES if rule.code not in OF_THE_ONE_ASKED])

@@ -63,6 +63,26 @@ def element_of(name: str) -> ElementType:
     raise ElementTypeError(reason, remedy=f"use one of {', '.join(_BY_NAME)}")
 
 
+_WIDER: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("bool", "int8", "uint8", "int16", "uint16"), ("int32", "int64", "float32", "float64")),
+    **dict.fromkeys(("int32", "uint32"), ("int64", "float64")),
+    **dict.fromkeys(("float16", "bfloat16"), ("float32", "float64")),
+    "float32": ("float64",),
+}
+
+
+def wider_types(element: str, accepted: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the accepted types that hold every value of an element type in the same order.
+
+    They come in the order in which runtimes are likely to have them.
+
+    >>> from extremum.tensors import wider_types
+    >>> wider_types("bool", ("int8", "int32", "float32"))
+    ('int32', 'float32')
+    """
+    return tuple(wide for wide in _WIDER.get(element, ()) if wide in accepted)
+
+
 Dimension = int | str | None
 """A size, the name of a size, or None if unknown."""
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from extremum.errors import AxisError, ElementTypeError, SpecError
 from extremum.spec import OPERATORS, Attribute, AttributeRange, OperatorVersion
-from extremum.tensors import TensorType
+from extremum.tensors import TensorType, element_of, wider_types
 
 
 class Unknown(enum.Enum):
@@ -122,11 +122,17 @@ def _axis(schema: OperatorVersion, attribute: Attribute, axis: int, rank: int) -
     raise AxisError(f"{schema} has {text}, but its input has rank {rank}", remedy=remedy)
 
 
-def inputs(schema: OperatorVersion, types: Sequence[TensorType]) -> None:
-    """Check the number, element types and ranks of the inputs, as far as they are known."""
+def inputs(schema: OperatorVersion, types: Sequence[TensorType], *, any_element: bool = False) -> None:
+    """Check the number, element types and ranks of the inputs, as far as they are known.
+
+    With ``any_element`` every type that has an order passes, also one that the version does not take.
+    """
     input_count(schema, len(types))
     for each in types[: schema.input.maximum]:
-        element_type(schema, each.element)
+        if not any_element:
+            element_type(schema, each.element)
+        elif each.element is not None:
+            element_of(each.element)
         shape(schema, each)
     # The last inputs may be omitted.
     for attribute, each in zip(schema.input_attributes, types[schema.input.maximum :], strict=False):
@@ -157,7 +163,10 @@ def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: Tenso
     if tensor.element not in (None, *types):
         raise ElementTypeError(f"{schema} takes {name} of {' or '.join(types)}, not {tensor.element}")
     if tensor.rank not in (None, 1):
-        raise SpecError(f"{schema} takes {name} as a list, not as a tensor of rank {tensor.rank}")
+        raise SpecError(
+            f"{schema} takes {name} as a list, not as a tensor of rank {tensor.rank}",
+            remedy="Reshape it to [1]" if tensor.rank == 0 else "Reshape it to [-1]",
+        )
     if not attribute.is_list and (sizes := tensor.sizes) and sizes != (1,):
         raise SpecError(f"{schema} takes {name} as a list of 1 element, not of {sizes[0]}")
 
@@ -170,11 +179,18 @@ def element_type(schema: OperatorVersion, element: str | None, field: str = "") 
     versions = OPERATORS[schema.domain, schema.name]
     later = [each for each in versions if each.since > schema.since and element in each.types_of(field)]
     note = f" (it came with {later[0]})" if later else ""
-    names, what, of = ", ".join(types), element, f"{schema}"
     if field:
         # As directml.h spells them.
-        names, what, of = names.upper(), f"{element.upper()} as {field}", f"{field} in {schema}"
-    raise ElementTypeError(f"{schema} does not take {what}{note}", remedy=f"the element types of {of} are: {names}")
+        raise ElementTypeError(
+            f"{schema} does not take {element.upper()} as {field}{note}",
+            remedy=f"the element types of {field} in {schema} are: {', '.join(types).upper()}",
+        )
+    wider = wider_types(element, types)
+    cast = f"Cast to {wider[0]} first; " if wider else ""
+    raise ElementTypeError(
+        f"{schema} does not take {element}{note}",
+        remedy=f"{cast}the element types of {schema} are: {', '.join(types)}",
+    )
 
 
 def shape(schema: OperatorVersion, tensor: TensorType) -> None:

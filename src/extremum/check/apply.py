@@ -7,23 +7,25 @@ weights.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 import onnx
 
 from extremum import runtimes
 from extremum.check.findings import Finding, Report
+from extremum.check.marks import replaced
 from extremum.check.question import AskedRuntime
-from extremum.check.rule import Targets
+from extremum.check.rule import Rule, Targets
 from extremum.check.rules import RULES, matching
 from extremum.directml import feature_level_of
 from extremum.errors import ArgumentError
 from extremum.graph.load import load
 from extremum.graph.nodes import canonical
-from extremum.graph.sites import sites
+from extremum.graph.sites import Site, sites
 from extremum.runtimes.process import Subprocess
-from extremum.spec import OPERATORS
+from extremum.spec import ONNX, OPERATORS
 
 
 def check(
@@ -71,8 +73,7 @@ def check(
       given x: float32[3], axis=1
       help  use a value in [-1, 0]
     """
-    selection, exclusion = ({rule.code for code in codes for rule in matching(code)} for codes in (select, ignore))
-    rules = [rule for rule in RULES if (not selection or rule.code in selection) and rule.code not in exclusion]
+    rules = _selected(select, ignore)
     level = None if feature_level is None else feature_level_of(feature_level)
     notes, stock = [], None
     with ExitStack() as stack:
@@ -83,20 +84,49 @@ def check(
                 stock = runtimes.find("onnxruntime")
             except ArgumentError as error:
                 notes.append(f"onnxruntime was not asked what it refuses: {error.one_line()}")
-        targets = Targets(stock, level, runtime)
-        # A function that is called with several types is checked with each of them.
-        findings: dict[Finding, None] = {}
-        places = set[str]()
-        for site in sites(load(model)):
-            if "" not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
-                notes.append(f"{site.node.op_type} at {site.place} has no version: its domain is not imported")
-            if site.schema is None:
-                continue
-            if any(tensor.element is None for tensor in site.operands):
-                notes.append(f"an element type at {site.place} is not known, so some rules do not apply to it")
-            places.add(site.path)
-            for rule in rules:
-                for each in rule.look(site, site.schema, targets):
-                    where, given = (str(site.schema), site.place, site.opsets[""]), each.given or site.given or None
-                    findings[Finding(rule.code, rule.severity, *where, each.reason, given, each.remedy)] = None
-    return Report(tuple(findings), len(places), tuple(dict.fromkeys(notes)))
+        report = apply_rules(list(sites(load(model))), rules, Targets(stock, level, runtime))
+    return replace(report, notes=(*notes, *report.notes))
+
+
+def _selected(select: Collection[str], ignore: Collection[str]) -> list[Rule]:
+    selection, exclusion = ({rule.code for code in codes for rule in matching(code)} for codes in (select, ignore))
+    return [rule for rule in RULES if (not selection or rule.code in selection) and rule.code not in exclusion]
+
+
+def apply_rules(all_sites: Sequence[Site], rules: Collection[Rule], targets: Targets) -> Report:
+    """Apply rules to the nodes of a model."""
+    rewritten = replaced(all_sites)
+    # A function that is called with several types is checked with each of them.
+    findings: dict[Finding, None] = {}
+    notes: dict[str, None] = {}
+    places = set[str]()
+    for number, site in enumerate(all_sites):
+        # A rule about answers sees the nodes that `extremum fix` wrote as the one node that they replace.
+        if (before := rewritten.before.get(number)) is not None:
+            findings.update(dict.fromkeys(_findings(before, [rule for rule in rules if rule.follows], targets)))
+        if ONNX not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
+            notes[f"{site.node.op_type} at {site.place} has no version: its domain is not imported"] = None
+        if site.schema is None:
+            continue
+        if any(tensor.element is None for tensor in site.operands):
+            notes[f"an element type at {site.place} is not known, so some rules do not apply to it"] = None
+        places.add(site.path)
+        alone = [rule for rule in rules if not (rule.follows and number in rewritten.written)]
+        findings.update(dict.fromkeys(_findings(site, alone, targets)))
+    return Report(tuple(findings), len(places), tuple(notes), len({site.path for site in all_sites}))
+
+
+def _findings(site: Site, rules: Collection[Rule], targets: Targets) -> Iterator[Finding]:
+    """Yield what rules find at one node of this package's operators."""
+    for rule in rules:
+        for error in rule.look(site, site.version, targets):
+            yield Finding(
+                rule.code,
+                rule.severity,
+                operator=str(site.version),
+                place=site.place,
+                opset=site.opsets[ONNX],
+                reason=error.reason,
+                given=error.given or site.given or None,
+                remedy=error.remedy,
+            )

@@ -64,7 +64,8 @@ class Report:
     """All findings about a model.
 
     The findings are in the order of the nodes, and at each node in the order of the rules. ``nodes`` is the number of
-    checked nodes. The notes say what could not be checked, and why.
+    checked nodes, those of this package's operators, and ``all_nodes`` that of all nodes of the model. The notes say
+    what could not be checked, and why.
 
     >>> import onnx
     >>> from extremum.check import check
@@ -77,6 +78,7 @@ class Report:
     findings: tuple[Finding, ...]
     nodes: int
     notes: tuple[str, ...]
+    all_nodes: int = 0
 
     def counted(self, *, strict: bool = False) -> tuple[Finding, ...]:
         """Return the errors and warnings, with ``strict`` the infos too: a model without any is clean."""
@@ -89,6 +91,9 @@ class Report:
         >>> Report(findings=(), nodes=3, notes=()).summary()
         '3 nodes checked: no errors, no warnings, no info'
         """
+        if not self.nodes and self.all_nodes:
+            others = "the only node is" if self.all_nodes == 1 else f"all {self.all_nodes} nodes are"
+            return f"0 nodes checked: {others} of other operators"
         counts = []
         for severity in Severity:
             count = sum(each.severity is severity for each in self.findings)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from extremum import infer, validate
 from extremum.check.findings import Severity
 from extremum.check.question import refusals
 from extremum.check.rule import Rule, Targets, rule
 from extremum.errors import AxisError, ExtremumError, SpecError
+from extremum.graph.limits import size_along_axis
 from extremum.graph.sites import Site
 from extremum.spec import AttributeRange, Family, OperatorVersion
 from extremum.tensors import TensorType, differ
@@ -447,6 +449,76 @@ def _too_many(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator
 def _no_element(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     if schema.family is Family.TOP and site.accepted["k"] == 0:
         yield SpecError(f"{schema} takes no element: its k is 0", remedy="use a k of at least 1")
+
+
+@rule(
+    "EX016",
+    "output without a name",
+    Severity.ERROR,
+    what="An output has an empty name, as if it were optional. Every output of these operators is required.",
+    why="""
+        onnxruntime (1.21 to 1.32) refuses a model with a TopK whose first output has no name. Exporters drop the
+        name of a result that nobody reads. `extremum fix` gives it one.
+        """,
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[5] x) => (int64[2] index) {
+           k = Constant <value_ints = [2]> ()
+           "", index = TopK (x, k)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[5] x) => (int64[2] index) {
+           k = Constant <value_ints = [2]> ()
+           best, index = TopK (x, k)
+        }
+        """,
+)
+def _unnamed_output(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    for output, name in zip(schema.outputs, site.node.output, strict=False):
+        if not name:
+            yield SpecError(
+                f"{schema} must have a name for its output {output.name!r}",
+                remedy="give it one, even if nothing reads it; extremum fix does",
+            )
+
+
+@rule(
+    "EX017",
+    "k on an axis of unknown size",
+    Severity.INFO,
+    what="TopK takes a constant number of elements along an axis whose size the model leaves open.",
+    why="""
+        The node fails when the axis is shorter than `K`, as where a detector finds few boxes.
+        `extremum fix --limit-k` takes the smaller of both, and a session does so with `limit_k=True`.
+        """,
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[boxes] scores) => (best, index) {
+           k = Constant <value_ints = [100]> ()
+           best, index = TopK (scores, k)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[boxes] scores) => (best, index) {
+           k = Constant <value_ints = [100]> ()
+           boxes = Shape (scores)
+           least = Min (k, boxes)
+           best, index = TopK (scores, least)
+        }
+        """,
+)
+def _open_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    if schema.family is not Family.TOP or any(refusals(partial(site.outputs, any_element=True))):
+        return
+    k = site.accepted["k"]
+    if isinstance(k, int) and k > 0 and size_along_axis(site) is None:
+        yield SpecError(
+            f"{schema} takes {k} elements along an axis whose size is not known: it fails if there are fewer",
+            remedy="extremum fix --limit-k takes as many as there are",
+        )
 
 
 RULES = tuple(each for each in list(globals().values()) if isinstance(each, Rule))

@@ -7,7 +7,9 @@ zeros of either sign and NaN; also for sizes that the model leaves open), and ho
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -15,14 +17,17 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum import backend, validate
+from extremum import validate
 from extremum.errors import ExtremumError
+from extremum.graph import nodes
 from extremum.graph.nodes import operand_types, resolve_references
 from extremum.graph.sites import Site
+from extremum.lower import operation
+from extremum.operations import results
 from extremum.runtimes import Feeds, shown
-from extremum.runtimes.comparison import Outcome, Question, compare
+from extremum.runtimes.comparison import Outcome, Question, compare, same_bits
 from extremum.runtimes.process import InProcess, NoAnswerError, Subprocess
-from extremum.spec import Family
+from extremum.spec import ONNX, Family, OperatorVersion
 from extremum.tensors import Shape, TensorType, element_of
 
 # Enough for ties at both ends and in the middle. No rewrite depends on a size.
@@ -62,9 +67,17 @@ def samples(site: Site) -> Iterator[Feeds]:
     return _draw_samples(_sample_types(site), Kind)
 
 
+def beyond_axis(site: Site, inputs: Feeds) -> tuple[Feeds, Feeds]:
+    """Return the inputs of a selection with a k above the size of its axis, and with the k that takes all elements."""
+    data, k = site.names
+    (axis,) = validate.axes(site.version, site.accepted, inputs[data].ndim)
+    size = inputs[data].shape[axis]
+    return {**inputs, k: np.array([size + 2])}, {**inputs, k: np.array([size])}
+
+
 def _sample_types(site: Site) -> dict[str, TensorType]:
     """Return the type of each input of a sample, with values for an input that stands for an attribute."""
-    joint = site.outputs()[0].shape if site.version.family in (Family.MAXIMUM, Family.MINIMUM) else None
+    joint = site.outputs(any_element=True)[0].shape if site.version.family in (Family.MAXIMUM, Family.MINIMUM) else None
     k = site.accepted.get("k")
     least = min(k, _MOST_SELECTED) if isinstance(k, int) else 0
     types: dict[str, TensorType] = {}
@@ -140,8 +153,27 @@ def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
     return np.array([dtype.type(value) for value in values.get(kind, limits)], dtype)
 
 
-_Evidence = tuple[Outcome, str, list[str], list[str]]
-"""The outcome, why there is no answer, the text of each input, and that of the expected and the actual answer."""
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One way in which a runtime does not answer a node exactly, and the smallest input that shows it."""
+
+    outcome: Outcome
+    # In a word: that of the outcome, or that the order of an unsorted selection is another one.
+    aspect: str
+    # Why there is no answer; empty if there is one.
+    why: str
+    # The text of each input, and that of the expected and the actual answer.
+    inputs: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no specification decides it: both answers are right."""
+        return self.outcome in (Outcome.NAN, Outcome.ZERO) or self.aspect == ANY_ORDER
+
+
+ANY_ORDER = "order of unsorted results"
+_EXACT = Difference(Outcome.EXACT, Outcome.EXACT.value, "")
 
 
 class AskedRuntime:
@@ -162,83 +194,168 @@ class AskedRuntime:
     def __init__(self, watched: Subprocess | InProcess) -> None:
         self.watched = watched
         self.name = shown(watched)
-        self._evidence: dict[object, list[_Evidence]] = {}
+        self._differences: dict[object, list[Difference]] = {}
 
-    def differences(self, site: Site, kinds: Iterable[Kind] = tuple(Kind)) -> Iterator[tuple[Outcome, str, str]]:
-        """Yield each outcome that is not exact, why there is no answer, and the input; nothing for invalid nodes."""
-        if any(tensor.element is None for tensor in site.inputs) or any(refusals(site.outputs)):
+    def differences(self, site: Site, kinds: Iterable[Kind] = tuple(Kind)) -> Iterator[tuple[Difference, str]]:
+        """Yield each way in which the answers are not exact, and what shows it; nothing for invalid nodes."""
+        is_known = all(tensor.element is not None for tensor in site.inputs)
+        if not is_known or any(refusals(partial(site.outputs, any_element=site.written is not None))):
             return
-        source = resolve_references(site.node, {})
-        # Nodes that differ only in names, and in sizes that no sample has, are one question.
-        names = {name: f"x{at}" for at, name in enumerate(dict.fromkeys(site.names))}
-        inputs = [names[name] for name in site.names]
-        outputs = [f"y{at or ''}" for at in range(len(site.version.outputs))]
-        node = onnx.NodeProto(op_type=source.op_type, input=inputs, output=outputs, attribute=source.attribute)
-        types = {names[name]: each for name, each in _sample_types(site).items()}
-        key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(types.items()), tuple(kinds)
-        if key not in self._evidence:
-            evidence: list[_Evidence] = []
-            for sample in _draw_samples(types, kinds):
-                outcome = self._answer(site, node, sample)[0]
-                if outcome is Outcome.EXACT or any(outcome is each[0] for each in evidence):
-                    continue
-                small = self._shrunk(site, node, sample, types, outcome)
-                outcome, why, answers = self._answer(site, node, small)
-                evidence.append((outcome, why, [_array(x) for x in small.values()], answers))
-                if why:
-                    # If a runtime does not answer one sample, the others are skipped.
-                    break
-            self._evidence[key] = evidence
-        attributes = ", ".join(f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in source.attribute)
-        call = f"{source.op_type}{f' <{attributes}>' if attributes else ''} ({', '.join(source.input)})"
-        text = f"{call}, opset {site.opsets['']}"
-        for outcome, why, arrays, answers in self._evidence[key]:
-            yield outcome, why, "; ".join([text, *map(" = ".join, zip(names, arrays, strict=True)), *answers])
+        question = _question(site)
+        key = (*question.key, tuple(kinds))
+        if key not in self._differences:
+            self._differences[key] = list(self._search(question, kinds))
+        for each in self._differences[key]:
+            inputs = map(" = ".join, zip(question.names, each.inputs, strict=True))
+            yield each, "; ".join([question.text, *inputs, *each.answers])
 
-    def _shrunk(
-        self, site: Site, node: onnx.NodeProto, sample: Feeds, types: Mapping[str, TensorType], outcome: Outcome
-    ) -> Feeds:
-        """Return the fewest elements with the same outcome; inputs that stand for attributes stay as they are."""
-        listed = {name: x for name, x in sample.items() if types[name].values is not None}
+    def _search(self, question: _Question, kinds: Iterable[Kind]) -> Iterator[Difference]:
+        """Yield the first difference of each aspect, with the input as small as it can be."""
+        found = set[str]()
+        for sample in _draw_samples(question.types, kinds):
+            aspect = self._answer(question, sample).aspect
+            if aspect in found or aspect == _EXACT.aspect:
+                continue
+            found.add(aspect)
+            small = self._shrunk(question, sample, aspect)
+            difference = self._answer(question, small)
+            yield replace(difference, inputs=tuple(map(_array, small.values())))
+            if difference.why:
+                # If a runtime does not answer one sample, the others are skipped.
+                return
+
+    def _shrunk(self, question: _Question, sample: Feeds, aspect: str) -> Feeds:
+        """Return the fewest elements with the same aspect; inputs that stand for attributes stay as they are."""
+        listed = {name: x for name, x in sample.items() if question.types[name].values is not None}
         tensors = {name: x for name, x in sample.items() if name not in listed}
 
         def differs(fewer: Feeds) -> bool:
-            return self._answer(site, node, {**fewer, **listed})[0] is outcome
+            return self._answer(question, {**fewer, **listed}).aspect == aspect
 
         return {**_shrink(tensors, differs), **listed}
 
-    def _answer(self, site: Site, node: onnx.NodeProto, inputs: Feeds) -> tuple[Outcome, str, list[str]]:
-        """Return the outcome, why there is no answer, and the expected and actual answers."""
+    def _answer(self, question: _Question, inputs: Feeds) -> Difference:
+        """Return how the answer to one sample differs."""
+        node = question.node
         try:
-            expected = expected_outputs(node, inputs, site.opsets[""])
+            expected = expected_outputs(node, inputs, question.opset)
         except ExtremumError:
             # A sample with fewer elements than a selection takes shows nothing.
-            return Outcome.EXACT, "", []
+            return _EXACT
         try:
-            question = model_of([node], site.opsets[""], inputs, dict(zip(node.output, expected, strict=True)))
-            outputs = self.watched.ask(question, inputs)
+            model = model_of(
+                question.asked, question.asked_opset, inputs, dict(zip(node.output, expected, strict=True))
+            )
+            outputs = self.watched.ask(model, inputs)
         except NoAnswerError as error:
-            return error.outcome, str(error), []
-        outcome, answer = Outcome.WRONG, f"{len(outputs)} outputs"
-        if len(outputs) == len(expected):
-            arrays = list(inputs.values())
-            attributes = validate.attributes(site.version, site.attributes, operand_types(site.version, arrays))
-            outcome = compare(Question(site.version, attributes, arrays), expected, outputs)
+            return Difference(error.outcome, error.outcome.value, str(error))
+        if len(outputs) != len(expected):
+            outcome = Outcome.WRONG
+            aspect = outcome.value
+            answer = f"{len(outputs)} outputs"
+        else:
+            outcome = outcome_of(question.version, node, inputs, expected, outputs)
+            is_same = outcome is not Outcome.EXACT or all(map(same_bits, outputs, expected))
+            aspect = outcome.value if is_same else ANY_ORDER
             answer = "; ".join(map(_array, outputs))
-        return outcome, "", [f"expected {'; '.join(map(_array, expected))}", f"answered {answer}"]
+        texts = f"expected {'; '.join(map(_array, expected))}", f"answered {answer}"
+        return Difference(outcome, aspect, "", answers=texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A node, or the nodes that were written in its place, with names that do not depend on the model."""
+
+    version: OperatorVersion
+    opset: int
+    node: onnx.NodeProto
+    # What the runtime gets: the written nodes, or else the node alone.
+    asked: Sequence[onnx.NodeProto]
+    asked_opset: int
+    # The type of each input of a sample.
+    types: Mapping[str, TensorType]
+    # The names of these inputs in the model, and the node as messages show it.
+    names: Sequence[str]
+    text: str
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two questions have in common if they have the same answer."""
+        nodes_ = tuple(each.SerializeToString(deterministic=True) for each in (self.node, *self.asked))
+        return nodes_, self.opset, self.asked_opset, tuple(self.types.items())
+
+
+def _question(site: Site) -> _Question:
+    """Return the question about a node: nodes that differ only in names, and in sizes that no sample has, are one."""
+    before = resolve_references(site.node, {})
+    names = {name: f"x{at}" for at, name in enumerate(dict.fromkeys(site.names))}
+    outputs = {name: f"y{at or ''}" for at, name in enumerate(before.output)}
+    node = onnx.NodeProto(op_type=before.op_type, attribute=before.attribute)
+    node.input.extend(names[name] for name in site.names)
+    node.output.extend(f"y{at or ''}" for at in range(len(site.version.outputs)))
+    opset = asked_opset = site.opsets[ONNX]
+    asked = [node]
+    if site.written is not None:
+        asked = _renamed(site.written.nodes, {**names, **outputs})
+        asked_opset = site.written.opset
+    types = {names[name]: each for name, each in _sample_types(site).items()}
+    attributes = ", ".join(f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in before.attribute)
+    call = f"{before.op_type}{f' <{attributes}>' if attributes else ''} ({', '.join(before.input)})"
+    return _Question(
+        version=site.version,
+        opset=opset,
+        node=node,
+        asked=asked,
+        asked_opset=asked_opset,
+        types=types,
+        names=list(names),
+        text=f"{call}, opset {opset}",
+    )
+
+
+def _renamed(written: Sequence[onnx.NodeProto], names: Mapping[str, str]) -> list[onnx.NodeProto]:
+    """Return copies of nodes with other names of values, without names of their own and without marks."""
+    table = {"": "", **names}
+    copies = []
+    for node in written:
+        copy = onnx.NodeProto(op_type=node.op_type, domain=node.domain)
+        copy.attribute.extend(resolve_references(node, {}).attribute)
+        for source, target in ((node.input, copy.input), (node.output, copy.output)):
+            target.extend(table.setdefault(name, f"v{len(table)}") for name in source)
+        copies.append(copy)
+    return copies
 
 
 def expected_outputs(node: onnx.NodeProto, inputs: Feeds, opset: int) -> list[NDArray[Any]]:
-    """Return the answer of this package."""
-    # The samples contain NaN and infinities: no warnings.
-    with np.errstate(all="ignore"):
-        return list(map(np.asarray, backend.run_node(node, inputs, opset_version=opset)))
+    """Return the answer of this package, also for an element type that the version does not take."""
+    version = nodes.version(node, {ONNX: opset})
+    assert version is not None
+    names = nodes.operand_names(node, version)
+    arrays = [inputs[name] for name in names]
+    stated = nodes.attributes_of(node, {})
+    values, _ = nodes.resolve(version, stated, names, operand_types(version, arrays), any_element=True)
+    operands = arrays[: version.input.maximum]
+    run: Callable[..., Any] = operation(version, values, operands[0].ndim)
+    return list(map(np.asarray, results(run(*operands))))
 
 
-def model_of(nodes: list[onnx.NodeProto], opset: int, inputs: Feeds, outputs: Feeds) -> onnx.ModelProto:
+def outcome_of(
+    version: OperatorVersion,
+    node: onnx.NodeProto,
+    inputs: Feeds,
+    expected: Sequence[NDArray[Any]],
+    outputs: Sequence[NDArray[Any]],
+) -> Outcome:
+    """Return how the answer to a node compares with the expected one."""
+    arrays = list(inputs.values())
+    attributes = validate.attributes(version, nodes.attributes_of(node, {}), operand_types(version, arrays))
+    return compare(Question(version, attributes, arrays), expected, outputs)
+
+
+def model_of(body: Sequence[onnx.NodeProto], opset: int, inputs: Feeds, outputs: Feeds) -> onnx.ModelProto:
     """Return a model of nodes."""
     operands, results = (list(map(_value, each, each.values())) for each in (inputs, outputs))
-    graph = onnx.helper.make_graph(nodes, "question", operands, results)
+    graph = onnx.helper.make_graph(body, "question", operands, results)
     imports = [onnx.helper.make_opsetid("", opset)]
     version = max(onnx.helper.find_min_ir_version_for(imports, ignore_unknown=True), 3)
     return onnx.helper.make_model(graph, opset_imports=imports, ir_version=version)

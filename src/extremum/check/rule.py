@@ -43,6 +43,8 @@ class Rule:
     The code is never reused: ``EX001`` to ``EX099`` for rules of a version, ``EX101`` and above for targets. Each
     finding has the severity of its rule. ``what`` says what the rule looks for, and ``why`` why it matters. ``example``
     and ``instead`` are models in ONNX's textual form: the rule finds something in the first, nothing in the second.
+    ``follows`` says that the rule is about answers: where ``extremum fix`` wrote several nodes in the place of one, it
+    looks at all of them as that one.
 
     >>> from extremum.check import find
     >>> find("EX003").title, find("EX003").severity.value
@@ -57,10 +59,19 @@ class Rule:
     example: str
     instead: str
     look: Look
+    follows: bool = False
 
 
 def rule(
-    code: str, title: str, severity: Severity, *, what: str, why: str, example: str, instead: str
+    code: str,
+    title: str,
+    severity: Severity,
+    *,
+    what: str,
+    why: str,
+    example: str,
+    instead: str,
+    follows: bool = False,
 ) -> Callable[[Look], Rule]:
     """Make a rule of the function that looks at a node; the texts may be indented."""
 
@@ -74,6 +85,7 @@ def rule(
             example=_model(example),
             instead=_model(instead),
             look=look,
+            follows=follows,
         )
 
     return make

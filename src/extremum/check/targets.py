@@ -15,15 +15,16 @@ from extremum.graph.sites import Site
 from extremum.runtimes import shown
 from extremum.runtimes.comparison import Outcome
 from extremum.runtimes.process import InProcess
-from extremum.runtimes.runtime import refusal
-from extremum.spec import Family, OperatorVersion
+from extremum.runtimes.runtime import refusal, refusal_of_opset
+from extremum.spec import ONNX, Family, OperatorVersion
 from extremum.tensors import TensorType
 
 _ELEMENTWISE = (Family.MAXIMUM, Family.MINIMUM)
 _FAILURES = {Outcome.REFUSED: "does not run", Outcome.CRASHED: "crashes on", Outcome.TIMED_OUT: "does not finish"}
-_REMEDIES = {
+_OPEN = {
     Outcome.NAN: "no document says what NaN compares to: keep it away from the node",
     Outcome.ZERO: "no document says which of the two zeros is the larger one: do not rely on its sign",
+    Outcome.EXACT: "with sorted=0 a runtime may give any order: state sorted=1 if it matters",
 }
 _in_process = functools.cache(lambda runtime: AskedRuntime(InProcess(runtime)))
 
@@ -54,11 +55,27 @@ def _onnxruntime(site: Site, schema: OperatorVersion, targets: Targets) -> Itera
     element = site.element
     if targets.runtime is None or element not in schema.types:
         return
-    if (answer := refusal(targets.runtime, schema, site.opsets[""], element)) is not None:
-        rewritten = schema.family is not Family.TOP or "int" in element
-        reason = f"{shown(targets.runtime)} does not run {schema} on {element} at opset {site.opsets['']}"
-        remedy = "extremum fix rewrites it" if rewritten else "run the node with extremum.onnxruntime"
-        yield UnknownOperatorError(reason, given=answer, remedy=remedy)
+    opset = site.opsets[""]
+    answer = refusal(targets.runtime, schema, opset, element)
+    if answer is None:
+        return
+    if refusal_of_opset(targets.runtime.load, opset) is None:
+        yield UnknownOperatorError(
+            f"{shown(targets.runtime)} does not run {schema} on {element} at opset {opset}",
+            given=answer,
+            remedy="extremum fix rewrites it",
+        )
+    else:
+        yield _unknown_opset(shown(targets.runtime), opset, answer)
+
+
+def _unknown_opset(name: str, opset: int, answer: str) -> ExtremumError:
+    """Return the error about an opset of which a runtime loads no model, so that no other nodes would help."""
+    return UnknownOperatorError(
+        f"{name} loads no model of opset {opset}",
+        given=answer,
+        remedy="export the model at an opset that it knows",
+    )
 
 
 @rule(
@@ -121,9 +138,12 @@ def _directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator
            label = ArgMax <axis = 1> (scores)
         }
         """,
+    follows=True,
 )
 def _nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    if schema.family not in _ELEMENTWISE and "float" in (site.element or ""):
+    # Where a runtime is named, or nodes stand in the place of this one, EX110 has what differs.
+    is_compared = targets.asked is not None or site.written is not None
+    if not is_compared and schema.family not in _ELEMENTWISE and "float" in (site.element or ""):
         reason = f"runtimes answer {schema} differently where its input holds a NaN"
         yield SpecError(reason, remedy="make sure that there is none, or run the node with extremum")
 
@@ -151,10 +171,13 @@ def _nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extr
            hot = Hardmax <axis = 2> (scores)
         }
         """,
+    follows=True,
 )
 def _hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     rank = site.inputs[0].rank if site.inputs else None
-    if not schema.coerced or rank is None or any(refusals(validate.axes, schema, site.accepted, rank)):
+    # Where a runtime is named, or nodes stand in the place of this one, EX107 has what differs.
+    is_compared = targets.asked is not None or site.written is not None
+    if is_compared or not schema.coerced or rank is None or any(refusals(validate.axes, schema, site.accepted, rank)):
         return
     axes = validate.axes(schema, site.accepted, rank)
     if len(axes) > 1:
@@ -183,7 +206,7 @@ def _hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> 
         """,
 )
 def _cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    if site.accepted.get("select_last_index"):
+    if _may_be_onnxruntime(targets) and site.accepted.get("select_last_index"):
         reason = f"onnxruntime runs {schema} with select_last_index=1 on the CPU, even where a GPU is used"
         yield SpecError(reason, remedy="drop it if ties do not matter")
 
@@ -212,47 +235,69 @@ def _cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Target
            louder = Cast <to = 4> (wide)
         }
         """,
+    follows=True,
 )
 def _no_answer(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     if (runtime := targets.asked) is None:
         return
-    for outcome, why, reproducer in runtime.differences(site):
-        if outcome in _FAILURES:
-            failure = f"{runtime.name} {_FAILURES[outcome]} {schema} on {site.element} at opset {site.opsets['']}"
-            remedy = f"extremum fix --for {runtime.watched.name} rewrites it, if standard ONNX can express it"
-            yield UnknownOperatorError(failure, given=f"{reproducer}: {why}", remedy=remedy)
+    for difference, reproducer in runtime.differences(site):
+        if difference.outcome is Outcome.REFUSED and refusal_of_opset(runtime.watched.load, site.opsets[ONNX]):
+            yield _unknown_opset(runtime.name, site.opsets[ONNX], difference.why)
+        elif difference.outcome in _FAILURES:
+            what = _FAILURES[difference.outcome]
+            yield UnknownOperatorError(
+                f"{runtime.name} {what} {_called(site)} on {site.element} at opset {site.opsets['']}",
+                given=f"{reproducer}: {difference.why}",
+                remedy=f"extremum fix --for {runtime.watched.name} rewrites it, if standard ONNX can express it",
+            )
 
 
 @rule(
     "EX107",
-    "answered differently by the runtime",
+    "answered wrongly by the runtime",
     Severity.WARNING,
-    what="The runtime that `--for` names, tried with a model of this one node, gives another answer.",
+    what="""
+        The runtime that `--for` names, tried with a model of this one node, gives an answer that its document
+        excludes.
+        """,
     why="""
         The samples are ordinary values, ties, the limits of the type, infinities, both zeros and NaN; the
-        finding has the smallest input that shows the difference.
+        finding has the smallest input that shows the difference. EX110 has what no document decides.
         """,
     example="""
-        <ir_version: 8, opset_import: ["" : 13]>
-        g (float[4, 10] scores) => (int64[4, 1] label) {
-           label = ArgMax <axis = 1> (scores)
+        <ir_version: 8, opset_import: ["" : 11]>
+        g (float[2, 3, 4] scores) => (float[2, 3, 4] hot) {
+           hot = Hardmax <axis = 1> (scores)
         }
         """,
     instead="""
-        <ir_version: 8, opset_import: ["" : 13]>
-        g (int32[4, 10] scores) => (int64[4, 1] label) {
-           label = ArgMax <axis = 1> (scores)
+        <ir_version: 8, opset_import: ["" : 11]>
+        g (float[2, 3, 4] scores) => (float[2, 3, 4] hot) {
+           hot = Hardmax <axis = 2> (scores)
         }
         """,
+    follows=True,
 )
 def _answered_differently(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     if (runtime := targets.asked) is None:
         return
-    for outcome, why, reproducer in runtime.differences(site):
-        if not why:
-            remedy = "the document of the version defines this: report it to the maker of the runtime"
-            reason = f"{runtime.name} answers {schema} on {site.element} differently: {outcome.value}"
-            yield ExecutionError(reason, given=reproducer, remedy=_REMEDIES.get(outcome, remedy))
+    for difference, reproducer in runtime.differences(site):
+        if not difference.why and not difference.is_open:
+            yield ExecutionError(
+                f"{runtime.name} answers {_called(site)} on {site.element} differently: {difference.aspect}",
+                given=reproducer,
+                remedy="the document of the version defines this: report it to the maker of the runtime",
+            )
+
+
+def _may_be_onnxruntime(targets: Targets) -> bool:
+    """Return whether the model may be for onnxruntime: it is, or no runtime is named."""
+    return targets.asked is None or targets.asked.name.startswith("onnxruntime")
+
+
+def _called(site: Site) -> str:
+    """Return the version of a node, and whether other nodes stand in its place."""
+    return str(site.version) if site.written is None else f"what replaces {site.version}"
 
 
 @rule(
@@ -289,11 +334,13 @@ def _halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
     if targets.runtime is None or not compares or site.element != "int64":
         return
     runtime = _in_process(targets.runtime)
-    for outcome, _, reproducer in runtime.differences(site, (Kind.HALVES,)):
-        if outcome is Outcome.WRONG:
-            reason = f"{runtime.name} compares int64 wrongly in {schema} where the upper 32 bits are equal"
-            remedy = "run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where"
-            yield ExecutionError(reason, given=reproducer, remedy=remedy)
+    for difference, reproducer in runtime.differences(site, (Kind.HALVES,)):
+        if difference.outcome is Outcome.WRONG:
+            yield ExecutionError(
+                f"{runtime.name} compares int64 wrongly in {schema} where the upper 32 bits are equal",
+                given=reproducer,
+                remedy="run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where",
+            )
 
 
 @rule(
@@ -325,9 +372,49 @@ def _halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
 )
 def _float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     chooses = schema.family in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX, Family.TOP)
-    if chooses and site.element == "float16" and site.names[0] in site.results:
+    is_between = site.element == "float16" and site.names[0] in site.results
+    if chooses and is_between and _may_be_onnxruntime(targets):
         reason = f"onnxruntime may give {schema} float32 elements where the model has float16, and choose another one"
         yield SpecError(reason, remedy="compute in float32, or run the node with extremum.onnxruntime")
+
+
+@rule(
+    "EX110",
+    "answered as no specification decides",
+    Severity.INFO,
+    what="""
+        The runtime that `--for` names, tried with a model of this one node, gives another answer than extremum
+        where no document says which is right.
+        """,
+    why="""
+        That is what NaN compares to, which of the two zeros is the larger one, and the order of results with
+        `sorted=0`. `extremum fix --strict --for` rewrites the node so that the runtime gives extremum's answer.
+        The finding has the smallest input that shows the difference.
+        """,
+    example="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+        """,
+    instead="""
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int32[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+        """,
+    follows=True,
+)
+def _answered_openly(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    if (runtime := targets.asked) is None:
+        return
+    for difference, reproducer in runtime.differences(site):
+        if difference.is_open:
+            yield ExecutionError(
+                f"{runtime.name} answers {_called(site)} on {site.element} differently: {difference.aspect}",
+                given=reproducer,
+                remedy=_OPEN[difference.outcome],
+            )
 
 
 RULES = tuple(each for each in list(globals().values()) if isinstance(each, Rule))

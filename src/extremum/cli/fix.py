@@ -31,12 +31,17 @@ _LEVELS = [f"directml-{level}" for level in FeatureLevel]
     "target",
     metavar="TARGET",
     shell_complete=options.complete(lambda: (*runtimes.known(), *_LEVELS)),
-    help="A runtime, or a feature level such as directml-4_1 [default: onnxruntime].",
+    help="A runtime, or a feature level such as directml-4_1 [default: the installed onnxruntime].",
 )
 @options.adapter_option
 @click.option(
     "--raise-opset", type=click.IntRange(min=1), metavar="OPSET", help="Allow a later opset if a rewrite needs it."
 )
+@click.option(
+    "--strict/--no-strict",
+    help="Rewrite too what only differs where no specification decides: NaN, zeros, order of unsorted results.",
+)
+@click.option("--limit-k", is_flag=True, help="Let TopK take all elements where its axis has fewer than k.")
 @click.option("--node-by-node", is_flag=True, help="Compare node by node; do not run the whole model.")
 @click.option("--diff", is_flag=True, help="Show each node and its replacement.")
 @options.json_option
@@ -46,6 +51,8 @@ def fix(
     target: str | None,
     adapters: list[str],
     raise_opset: int | None,
+    strict: bool,
+    limit_k: bool,
     node_by_node: bool,
     diff: bool,
     as_json: bool,
@@ -53,19 +60,21 @@ def fix(
     """Rewrite nodes that a target refuses or answers differently, into standard ONNX with exact answers.
 
     Runs both forms on samples and compares every bit before it writes the model. If there is nothing to rewrite, OUT
-    is a copy. Never overwrites a file. Exits with 1 if a node cannot be rewritten: if the target refuses that node,
-    nothing is written; if the target answers it differently, the node stays and the rest is written.
+    is a copy. Never overwrites a file. Exits with 1 if extremum check still has an error or a warning: if the target
+    refuses a node, nothing is written; any other node stays, and the rest is written.
 
     A FOLDER means every .onnx file below it. For several models, OUT is a folder. Exits with 2 if a model cannot be
     fixed; the other models are still fixed.
     """
-    name = options.sole_runtime(target, adapters) or "onnxruntime"
+    name = options.sole_runtime(target, adapters)
     models, several = options.models_of(paths)
     places = _places(models, out, several=several)
     status, records = 0, list[dict[str, Any]]()
     for model in models:
         try:
-            result = rewrite(model, name, raise_opset=raise_opset, whole=not node_by_node)
+            result = rewrite(
+                model, name, raise_opset=raise_opset, whole=not node_by_node, strict=strict, limit_k=limit_k
+            )
             path = None if result.refusals else places.get(model)
             if path is not None:
                 _write(result, model, path)
@@ -76,9 +85,9 @@ def fix(
             status = 2
             records.append({"model": str(model), "error": show_error(error, about=str(model)).record()})
             continue
-        status = max(status, 1 if result.refusals or result.differences else 0)
+        status = max(status, 1 if result.refusals or result.differences or result.kept else 0)
         if as_json:
-            kinds = ("changes", "refusals", "differences")
+            kinds = ("changes", "refusals", "differences", "kept")
             lists = {kind: [each.record() for each in getattr(result, kind)] for kind in kinds}
             rest = {"notes": list(result.notes), "written": None if path is None else str(path)}
             records.append({"model": str(model), "target": result.target, **lists, **rest})
@@ -116,7 +125,7 @@ def _write(result: Fixed, source: Path, out: Path) -> None:
 
 
 def _lines(result: Fixed, path: Path | None, *, diff: bool) -> list[str]:
-    lines = [str(error) for error in (*result.refusals, *result.differences)]
+    lines = [str(error) for error in (*result.refusals, *result.differences, *result.kept)]
     if diff or path is None:
         lines += [change.diff() if diff else str(change) for change in result.changes]
     lines += [f"note: {printable(note)}" for note in result.notes]

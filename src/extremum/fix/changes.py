@@ -60,8 +60,8 @@ class Fixed:
 
     The model is the original if nothing changed. Each rewritten node has a change. Each node that the target refuses
     and that cannot be rewritten has a refusal: then the target does not run the model. Each node that it answers
-    differently and that has no exact rewrite has a difference and stays. The notes say what was not compared, and why,
-    and which nodes answer differently for NaN.
+    differently and that has no exact rewrite has a difference and stays. ``kept`` is what else
+    :func:`extremum.check.check` still finds. The notes say what was not compared, and why.
 
     >>> import onnx
     >>> from extremum.fix import fix
@@ -76,16 +76,23 @@ class Fixed:
     changes: tuple[Change, ...]
     refusals: tuple[ExtremumError, ...]
     differences: tuple[ExtremumError, ...] = ()
+    kept: tuple[ExtremumError, ...] = ()
     notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
         """Return one line that says whether the model was modified."""
         if self.refusals:
             return f"not modified: {_count(self.refusals)} cannot be rewritten for {self.target}"
-        text, joint = f"not modified: {self.target} takes every node", "but"
+        text = f"not modified: {self.target} takes every node"
+        joint = "but"
         if self.changes:
-            text, joint = f"{_count(self.changes)} rewritten for {self.target}", "which"
-        return f"{text}, {joint} answers {_count(self.differences)} differently" if self.differences else text
+            text = f"{_count(self.changes)} rewritten for {self.target}"
+            joint = "which"
+        if self.differences:
+            text += f", {joint} answers {_count(self.differences)} differently"
+        if self.kept:
+            text += f"; {len(self.kept)} finding{'' if len(self.kept) == 1 else 's'} of extremum check left"
+        return text
 
 
 def _count(nodes: Sequence[object]) -> str:

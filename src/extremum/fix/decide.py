@@ -1,32 +1,50 @@
-"""Which nodes are rewritten, and how: those that the rules of :mod:`extremum.check` find for the target."""
+"""Which nodes are rewritten, and how: those about which :mod:`extremum.check` has an error or a warning for the target.
+
+So the two agree: what a check reports is rewritten, or the fix says that it stays and why.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 
 import onnx
 
-from extremum import check, validate
+from extremum import validate
+from extremum.check import promises
+from extremum.check.findings import Severity
+from extremum.check.marks import replaced
 from extremum.check.question import refusals
+from extremum.check.rule import Rule
+from extremum.check.rules import RULES
 from extremum.errors import ExtremumError, ModelError, SpecError
 from extremum.fix.changes import Change, Fixed
 from extremum.fix.convert import convert, splice
-from extremum.fix.rewrites import Fragment, find
+from extremum.fix.draft import Draft
+from extremum.fix.rewrites import Rewrite, find
+from extremum.fix.share import share_work
 from extremum.fix.target import Target, opened
 from extremum.fix.verify import verify_model, verify_node
 from extremum.graph import nodes
+from extremum.graph.limits import K_IS_INPUT_SINCE, open_sizes
 from extremum.graph.load import external, load
 from extremum.graph.sites import Site, sites
-from extremum.spec import OPERATORS, OperatorVersion
+from extremum.runtimes.runtime import refusal_of_opset
+from extremum.spec import ONNX, OPERATORS, OperatorVersion
+from extremum.tensors import wider_types
+
+_CAST_TAKES_BFLOAT16_SINCE = 13
 
 
 def fix(
     model: onnx.ModelProto | bytes | str | os.PathLike[str],
-    target: str = "onnxruntime",
+    target: str | None = None,
     *,
     raise_opset: int | None = None,
     whole: bool = True,
+    strict: bool = False,
+    limit_k: bool = False,
 ) -> Fixed:
     """Rewrite the nodes that a target refuses or answers differently, and compare the answers.
 
@@ -34,13 +52,18 @@ def fix(
     ----------
     model : onnx.ModelProto, bytes, str or path-like
         The model, its serialised form, or its file. Weights in other files are not read.
-    target : str
-        A runtime that is installed, such as ``onnxruntime`` or ``openvino``, or a feature level of DirectML such as
-        ``directml-4_1``.
+    target : str, optional
+        A runtime that is installed, such as ``openvino``, each of whose answers is compared, or a feature level of
+        DirectML such as ``directml-4_1``. By default the installed onnxruntime, asked which nodes it refuses.
     raise_opset : int, optional
         The opset to which the model may be raised, if a rewrite needs a later opset than the model imports.
     whole : bool
         Whether both models also run as a whole, in onnx's reference implementation; large ones take long.
+    strict : bool
+        Whether nodes are rewritten too that the target answers differently where no specification decides: NaN, the
+        sign of zero, the order of unsorted results.
+    limit_k : bool
+        Whether a TopK whose k may be above the size of its axis takes all elements then, instead of failing.
 
     Raises
     ------
@@ -60,89 +83,200 @@ def fix(
     >>> [node.op_type for node in fixed.model.graph.node]
     ['Cast', 'ArgMax']
     """
-    with opened(target) as aim:
+    if strict and target is None:
+        target = "onnxruntime"
+    with opened(target, strict=strict) as aim:
         original = load(model)
-        family = [site for site in sites(original) if site.schema is not None]
-        findings: dict[str, tuple[str, ExtremumError]] = {}
-        for site in family:
-            # A node of a function may have one finding for each input type; a refusal takes precedence.
-            if (finding := _finding(site, aim)) and (site.path not in findings or finding[0] == aim.refuses):
-                findings[site.path] = finding
-        pairs = [(site, findings[site.path][0]) for site in family if site.path in findings]
-        needs_later = raise_opset is not None and any(_needs_later(*each, raise_opset) for each in pairs)
-        source = convert(original, raise_opset) if raise_opset is not None and needs_later else original
-        changes, refusals, differences = _changes(family, source, findings, aim)
+        all_sites = list(sites(original))
+        family = [site for site in all_sites if site.schema is not None]
+        rules = _rules(aim, limit_k=limit_k)
+        found, earlier = _found(all_sites, rules, aim)
+
+        # The opset is raised only if a node needs it.
+        source = original
+        if raise_opset is not None and _needs_later(family, found, aim, raise_opset):
+            source = convert(original, raise_opset)
+
+        outcome = _outcome(family, source, found, aim, limit_k=limit_k)
+        outcome.keep(earlier, "an earlier fix wrote these nodes: fix the model that it got")
         notes = [
             f"an element type at {site.place} is not known, so {aim.name} was not asked about it"
             for site in family
             if any(tensor.element is None for tensor in site.operands)
         ]
-        paths = {change.path for change in changes}
-        notes += (
-            f"{site.place}: {error.reason}; no rewrite is exact, so it stays (extremum explain EX103)"
-            for site in family
-            if aim.differs == "EX108" and site.path not in paths
-            for error in check.find("EX103").look(site, site.version, aim.targets)
-        )
-        if refusals or not changes:
-            return Fixed(original, aim.name, (), refusals, differences, tuple(notes))
+        left = {
+            "differences": tuple(outcome.differences.values()),
+            "kept": tuple(outcome.kept.values()),
+        }
+        refused = tuple(outcome.refusals.values())
+        if refused or not outcome.changes:
+            return Fixed(original, aim.name, (), refused, **left, notes=tuple(notes))
+
+        # Two rewrites of one input share what both compute.
+        changes = share_work(outcome.changes.values())
         result = splice(source, {change.path: change.after for change in changes})
+        if outcome.limited:
+            open_sizes(result, outcome.limited)
         if not whole:
             notes.append("compared node by node, not as a whole, as requested")
         elif has_external_data(original):
             notes.append("compared node by node, not as a whole: its weights are kept beside the model")
         else:
-            notes += verify_model(original, result, aim, differs=bool(differences))
-        return Fixed(result, aim.name, changes, (), differences, tuple(notes))
+            notes += verify_model(original, result, aim, differs=bool(outcome.differences))
+        return Fixed(result, aim.name, changes, (), **left, notes=tuple(notes))
 
 
-def _finding(site: Site, target: Target) -> tuple[str, ExtremumError] | None:
-    """Return the code of a rule and what it finds, or None if the target runs a node and gives the right answer."""
-    # Every target refuses a node that breaks a rule of its version.
-    for error in refusals(site.outputs):
-        return target.refuses, error
-    for code in filter(None, (target.refuses, target.differs)):
-        for error in check.find(code).look(site, site.version, target.targets):
-            return code, error
-    return None
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What a rule finds at a node."""
+
+    code: str
+    error: ExtremumError
 
 
-def _changes(
-    family: list[Site], source: onnx.ModelProto, findings: dict[str, tuple[str, ExtremumError]], target: Target
-) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...], tuple[ExtremumError, ...]]:
-    """Return the changes of the nodes (`source` may have a later opset), the refusals and the differences."""
+_Found = dict[str, list[_Finding]]
+"""What the rules find, by the path of the node."""
+
+
+def _rules(aim: Target, *, limit_k: bool) -> list[Rule]:
+    """Return the rules whose findings are mended: those that a check counts, and what else is asked for."""
+    is_strict = bool(aim.also)
+    return [
+        rule for rule in RULES if is_strict or rule.severity is not Severity.INFO or (limit_k and rule.code == "EX017")
+    ]
+
+
+def _found(all_sites: Sequence[Site], rules: Collection[Rule], aim: Target) -> tuple[_Found, _Found]:
+    """Return what the rules find at nodes, and what they find about nodes that an earlier fix rewrote."""
+    rewritten = replaced(all_sites)
+    found: _Found = {}
+    earlier: _Found = {}
+    for number, site in enumerate(all_sites):
+        if (before := rewritten.before.get(number)) is not None:
+            _look(earlier, before, [rule for rule in rules if rule.follows], aim)
+        if site.schema is None:
+            continue
+        if number in rewritten.written:
+            _look(earlier, site, [rule for rule in rules if not rule.follows], aim)
+        else:
+            _look(found, site, rules, aim)
+    return found, earlier
+
+
+def _look(found: _Found, site: Site, rules: Iterable[Rule], aim: Target) -> None:
+    for rule in rules:
+        for error in rule.look(site, site.version, aim.targets):
+            context = error.with_context(where=site.where, given=site.given or None)
+            found.setdefault(site.path, []).append(_Finding(rule.code, context))
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What becomes of the findings: by the path of the node, and where a node may keep several, by their code too."""
+
+    changes: dict[str, Change] = field(default_factory=dict)
+    refusals: dict[str, ExtremumError] = field(default_factory=dict)
+    differences: dict[tuple[str, str], ExtremumError] = field(default_factory=dict)
+    kept: dict[tuple[str, str], ExtremumError] = field(default_factory=dict)
+    # The outputs of selections whose k is limited now.
+    limited: set[str] = field(default_factory=set)
+
+    def keep(self, found: _Found, why: str, answers: Collection[str] = ()) -> None:
+        """Say of findings that their nodes stay, and why; those of some codes are about answers of the target."""
+        for path, findings in found.items():
+            for finding in findings:
+                table = self.differences if finding.code in answers else self.kept
+                error = finding.error
+                remedy = f"it stays as it is: {why or error.remedy}" if why or error.remedy else "it stays as it is"
+                left = type(error)(error.reason, where=error.where, given=error.given, remedy=remedy)
+                table.setdefault((path, finding.code), left)
+
+
+def _outcome(family: list[Site], source: onnx.ModelProto, found: _Found, aim: Target, *, limit_k: bool) -> _Outcome:
+    """Return what becomes of the nodes with findings; `source` may have a later opset than the original."""
     now = [site for site in sites(source) if site.schema is not None]
     if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
     names = {name for _, _, node in nodes.everywhere(source) for name in (node.name, *node.input, *node.output)}
     names.update(value.name for value in source.graph.input)
-    changes, refusals, different = dict[str, Change](), dict[str, ExtremumError](), dict[str, ExtremumError]()
+    elements: dict[str, set[str | None]] = {}
+    for site in family:
+        elements.setdefault(site.path, set()).update(each.element for each in site.operands)
+    answers = {code for code in (aim.differs, *aim.also) if code}
+    outcome = _Outcome()
     for before, site in zip(family, now, strict=True):
-        code, reason = findings.get(before.path, ("", None))
+        path = before.path
+        findings = found.get(path, [])
         try:
             _require_same_meaning(before, site)
-            if not code:
-                continue
-            change = _change(before, site, names, target, code)
-            elements = {each.element for other in family if other.path == before.path for each in other.operands}
-            if len(elements) > 1 or changes.setdefault(before.path, change) != change:
+        except ExtremumError as error:
+            outcome.changes.pop(path, None)
+            outcome.refusals.setdefault(path, error.with_context(where=before.where, given=before.given))
+        if not findings or path in outcome.refusals:
+            continue
+        try:
+            draft = _draft(before, site, names, aim, limit_k=limit_k)
+            change = draft.change(before)
+            is_ambiguous = len(elements[path]) > 1 or outcome.changes.get(path, change) != change
+            if change is not None and is_ambiguous:
                 several = f"{before.schema} is in a function that is called with several element types"
                 raise SpecError(several, remedy="inline the function first")
         except ExtremumError as error:
-            if reason is not None and code == target.differs:
-                remedy = f"it stays as it is: {'; '.join(filter(None, (error.reason, error.remedy)))}"
-                difference = type(reason)(reason.reason, where=before.where, given=reason.given, remedy=remedy)
-                different.setdefault(before.path, difference)
+            outcome.changes.pop(path, None)
+            is_refused = any(refusals(before.outputs)) or any(each.code == aim.refuses for each in findings)
+            if is_refused and refusal_of_opset(aim.load, before.opsets[ONNX]):
+                # No other nodes would help.
+                outcome.refusals.setdefault(path, findings[0].error)
+            elif is_refused:
+                outcome.refusals.setdefault(path, error.with_context(where=before.where, given=before.given))
             else:
-                refusals.setdefault(before.path, error.with_context(where=before.where, given=before.given))
-    rest = (change for path, change in changes.items() if path not in different)
-    return tuple(rest), tuple(refusals.values()), tuple(different.values())
+                outcome.keep({path: findings}, _sentence(error), answers)
+            continue
+        if change is not None:
+            outcome.changes[path] = change
+            outcome.limited.update(draft.limited_outputs)
+        # What the nodes that are written now no longer have is mended.
+        written = draft.site
+        left = {rule.code for rule in promises.RULES if any(rule.look(written, written.version, aim.targets))}
+        if draft.problem is not None:
+            left.update(aim.codes)
+        for each in findings:
+            if each.code in left:
+                why = _sentence(draft.problem) if draft.problem is not None and each.code in answers else ""
+                outcome.keep({path: [each]}, why, answers)
+    return outcome
 
 
-def _needs_later(site: Site, code: str, most: int) -> bool:
-    """Return whether a rewrite needs a later opset, or a version of the operator up to opset `most` helps."""
-    rewrite, taker = find(site.version.family, site.element, code), _taker(site)
-    return (rewrite is not None and rewrite.since > site.opsets[""]) or (taker is not None and taker.since <= most)
+def _sentence(error: ExtremumError) -> str:
+    return "; ".join(filter(None, (error.reason, error.remedy)))
+
+
+def _needs_later(family: Iterable[Site], found: _Found, aim: Target, most: int) -> bool:
+    """Return whether a rewrite needs a later opset, or a version of an operator up to opset `most` helps."""
+    for site in family:
+        findings = found.get(site.path)
+        if not findings or _wider(site):
+            continue
+        taker = _taker(site)
+        if taker is not None and taker.since <= most:
+            return True
+        for each in findings:
+            fitting = find(site.version.family, site.element, each.code)
+            if fitting and all(rewrite.since > site.opsets[ONNX] for rewrite in fitting):
+                return True
+            if each.code in ("EX014", "EX017") and site.opsets[ONNX] < K_IS_INPUT_SINCE:
+                return True
+    return False
+
+
+def _wider(site: Site) -> tuple[str, ...]:
+    """Return the types to which the elements of a node can be cast, if its version does not take their own."""
+    element = str(site.element)
+    is_taken = site.element is None or element in site.version.types
+    # Before 13, Cast does not take bfloat16.
+    if is_taken or (element == "bfloat16" and site.opsets[ONNX] < _CAST_TAKES_BFLOAT16_SINCE):
+        return ()
+    return wider_types(element, site.version.types)
 
 
 def _taker(site: Site) -> OperatorVersion | None:
@@ -163,41 +297,77 @@ def _require_same_meaning(before: Site, site: Site) -> None:
     versions = () if rank is None else (before.version, site.version)
     axes = {validate.axes(each, validate.attributes(each, before.attributes), rank or 0) for each in versions}
     if len(axes) != 1:
-        reason = f"{before.version} and {site.version} mean different things here"
-        raise SpecError(reason, remedy=f"allow opset {site.version.since - 1} with raise_opset, if it suffices")
+        raise SpecError(
+            f"{before.version} and {site.version} mean different things here",
+            remedy=f"allow opset {site.version.since - 1} with raise_opset, if it suffices",
+        )
 
 
-def _change(before: Site, site: Site, names: Collection[str], target: Target, code: str) -> Change:
-    """Return the change of a node with a finding: ``before`` in the original, ``site`` at a later opset, if any."""
-    opset, taker = site.opsets[""], _taker(before)
+def _draft(before: Site, site: Site, names: Collection[str], aim: Target, *, limit_k: bool) -> Draft:
+    """Return what stands in the place of a node: ``before`` in the original, ``site`` at a later opset, if any."""
+    opset = site.opsets[ONNX]
+    wider = _wider(site)
+    # If its own version does not take the node, a wider type or the later version defines what it computes.
+    taker = None if wider else _taker(before)
     if taker is not None and opset < taker.since:
         (error,) = refusals(before.outputs)
         remedy = f"allow opset {taker.since} with raise_opset, if the whole model may be raised"
         raise type(error)(error.reason, given=error.given, remedy=remedy)
-    # If its own version does not take the node, the later version defines what it computes.
     source = before if taker is None else site
-    source.outputs()
-    version, element = source.version, str(before.element)
-    place = before.place, site.path, str(before.version), element
-    if source is site:
-        finding = _finding(site, target)
-        if finding is None:
-            return Change(*place, f"as {version}", before.node, (site.node,))
-        code, _ = finding
-    rewrite = find(version.family, source.element, code)
+    plain = Draft(source, site, _prefix(site, names))
+    plain.name_outputs()
+    plain.count_axes_from_the_front()
+    if aim.also:
+        plain.drop_what_does_nothing()
+    if limit_k:
+        plain.limit()
+    plain.site.outputs(any_element=bool(wider))
+
+    # Each wider type and each rewrite is tried, for the target may not take the first.
+    problem: ExtremumError | None = None
+    for wide in wider or ("",):
+        widened = plain.copy()
+        if wide:
+            widened.widen(wide)
+        code = next((each for each in aim.codes if any(aim.look(each, widened.site))), None)
+        for rewrite in _fitting(widened.site, code):
+            draft = widened.copy()
+            try:
+                if code is not None:
+                    _rewrite(draft, rewrite, code, aim)
+                verify_node(draft, aim)
+            except ExtremumError as error:
+                problem = problem or error
+            else:
+                return draft
+    assert problem is not None
+    is_refused = wider or any(refusals(before.outputs)) or any(aim.look(aim.refuses, plain.site))
+    if is_refused:
+        raise problem
+    # What the target answers differently stays, but what the node itself states may be mended.
+    plain.problem = problem
+    return plain
+
+
+def _fitting(site: Site, code: str | None) -> Sequence[Rewrite | None]:
+    """Return the rewrites to try because of a finding; None stands for no rewrite."""
+    return [None] if code is None else find(site.version.family, site.element, code) or [None]
+
+
+def _rewrite(draft: Draft, rewrite: Rewrite | None, code: str, aim: Target) -> None:
+    """Rewrite the node of a draft because of a finding."""
     if rewrite is None:
-        raise SpecError(f"{target.name} takes no exact replacement of {version} of {element}")
-    if opset < rewrite.since:
-        remedy = f"allow opset {rewrite.since} with raise_opset, if the whole model may be raised"
-        raise SpecError(f"{version} of {element} can be rewritten from opset {rewrite.since} on", remedy=remedy)
-    prefix = f"{site.node.output[0]}/"
+        raise SpecError(f"{aim.name} takes no exact replacement of {draft.site.version} of {draft.site.element}")
+    # The nodes of a rewrite for EX104 still have a Hardmax of the target.
+    draft.rewrite(rewrite, is_exact=code != "EX104")
+
+
+def _prefix(site: Site, names: Collection[str]) -> str:
+    """Return what no name of the model begins with."""
+    prefix = f"{next(filter(None, site.node.output), site.node.op_type)}/"
     while any(name.startswith(prefix) for name in names):
         prefix += "/"
-    fragment = Fragment(site, opset, prefix)
-    rewrite.build(fragment)
-    change = Change(*place, rewrite.title, before.node, tuple(fragment.finish()))
-    verify_node(source, change, opset, target)
-    return change
+    return prefix
 
 
 def has_external_data(model: onnx.ModelProto) -> bool:

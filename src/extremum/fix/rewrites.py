@@ -23,6 +23,7 @@ CARRIERS = {"bfloat16": "float32", "float16": "float32", "float32": "float32", "
 
 # From these opsets on, the axes (for TopK: k) are an input.
 _INPUTS_SINCE = {"ReduceMax": 18, "ReduceMin": 18, "Squeeze": 13, "TopK": 10}
+_GATHER_TAKES_BFLOAT16_SINCE = 13
 
 
 class Fragment:
@@ -209,16 +210,29 @@ def _indexed_element(fragment: Fragment) -> None:
         fragment.reduce("Squeeze", result, axes)
 
 
-@_rewrite("as the elements at the indices of wider ones", 11, "EX101 EX106", _TOP, [*_WIDER, "int8", "uint8", "uint64"])
+_SELECTED = {**_WIDER, **_CASTS, "float16": "float32", "bfloat16": "float32"}
+
+
+@_rewrite("as the elements at the indices of wider ones", 11, "EX101 EX106", _TOP, [*_SELECTED, "uint64"])
 def _indexed_selection(fragment: Fragment) -> None:
     x, *k = fragment.inputs
-    if not fragment.site.accepted["sorted"]:
-        raise SpecError(f"{fragment.schema} leaves the sequence open with sorted=0", remedy="state sorted=1")
-    carrier = {**_WIDER, **_CASTS}.get(fragment.element)
+    if fragment.element == "bfloat16" and fragment.opset < _GATHER_TAKES_BFLOAT16_SINCE:
+        raise SpecError(f"GatherElements takes bfloat16 from opset {_GATHER_TAKES_BFLOAT16_SINCE} on")
+    carrier = _SELECTED.get(fragment.element)
     fragment.like(fragment.cast(x, carrier) if carrier else fragment.flip(x), *k)
     indices = fragment.site.node.output[1]
     fragment.nodes[-1].output.append(indices)
+    # With sorted=0 both outputs have the order that the runtime gives the indices.
     fragment.add("GatherElements", x, indices, axis=fragment.axis)
+
+
+@_rewrite("as rows of a matrix", 5, "EX104", _HARDMAX, CARRIERS)
+def _matrix_hardmax(fragment: Fragment) -> None:
+    # A runtime that puts a 1 into each row along one axis is right where there is only one axis in a row.
+    first, *_ = fragment.axes
+    x = fragment.inputs[0]
+    hot = fragment.add("Hardmax", fragment.add("Flatten", x, axis=first), axis=1)
+    fragment.add("Reshape", hot, fragment.add("Shape", x))
 
 
 @_rewrite("on ranks of its elements", 9, "EX101 EX106", _HARDMAX, CARRIERS)
@@ -248,27 +262,6 @@ def _indexed_hardmax(fragment: Fragment) -> None:
         fragment.add("Reshape", hot, fragment.add("Shape", fragment.inputs[0]))
 
 
-@_rewrite("on floats that the target takes, zeros in order", 8, "EX101 EX102 EX106", _ELEMENTWISE, CARRIERS)
-def _signed_zeros(fragment: Fragment) -> None:
-    # Runtimes return either of two zeros. So a zero with the sign of each operand is added to the largest: it changes
-    # no other number, and if the largest is zero, the sum is +0 if any operand is +0. Min is Max of the negated
-    # operands, negated.
-    operands = [fragment.carry(name) for name in fragment.inputs]
-    is_minimum = fragment.schema.family is Family.MINIMUM
-    if is_minimum:
-        operands = [fragment.add("Neg", name) for name in operands]
-    low, zero, high = (fragment.constant(value, fragment.carrier) for value in (-1, 0, 1))
-    result = fragment.add("Max", *operands)
-    for name in operands:
-        # Zero times an infinity would be NaN.
-        finite = fragment.add("Min", fragment.add("Max", name, low), high)
-        result = fragment.add("Add", result, fragment.add("Mul", finite, zero))
-    if is_minimum:
-        result = fragment.add("Neg", result)
-    if fragment.carrier != fragment.element:
-        fragment.cast(result, fragment.element)
-
-
 @_rewrite("as choices between two", 11, "EX107 EX108", _ELEMENTWISE, _TYPES)
 def _choices(fragment: Fragment) -> None:
     # For runtimes that compare wrongly only in Max and Min.
@@ -290,11 +283,34 @@ def _choices(fragment: Fragment) -> None:
         fragment.add("Identity", result)
 
 
+@_rewrite("on floats that the target takes, zeros in order", 8, "EX101 EX102 EX106 EX107", _ELEMENTWISE, CARRIERS)
+def _signed_zeros(fragment: Fragment) -> None:
+    # Runtimes return either of two zeros. So a zero with the sign of each operand is added to the largest: it changes
+    # no other number, and if the largest is zero, the sum is +0 if any operand is +0. Min is Max of the negated
+    # operands, negated.
+    operands = [fragment.carry(name) for name in fragment.inputs]
+    is_minimum = fragment.schema.family is Family.MINIMUM
+    if is_minimum:
+        operands = [fragment.add("Neg", name) for name in operands]
+    low, zero, high = (fragment.constant(value, fragment.carrier) for value in (-1, 0, 1))
+    result = fragment.add("Max", *operands)
+    for name in operands:
+        # Zero times an infinity would be NaN.
+        finite = fragment.add("Min", fragment.add("Max", name, low), high)
+        result = fragment.add("Add", result, fragment.add("Mul", finite, zero))
+    if is_minimum:
+        result = fragment.add("Neg", result)
+    if fragment.carrier != fragment.element:
+        fragment.cast(result, fragment.element)
+
+
 REWRITES = tuple(_rewrites)
-"""All rewrites; the first that fits a node is used."""
+"""All rewrites; the first that fits a node, and is right in the target, is used."""
 
 
-def find(family: Family, element: str | None, code: str) -> Rewrite | None:
-    """Return the rewrite for an operator and an element type that answers a rule, or None if there is none."""
-    candidates = (each for each in REWRITES if family in each.families and element in each.elements)
-    return next((each for each in candidates if code in each.answers), None)
+def find(family: Family, element: str | None, code: str) -> list[Rewrite]:
+    """Return the rewrites for an operator and an element type that answer a rule, the best first."""
+    # What no specification decides is mended as a wrong answer is.
+    answered = "EX107" if code == "EX110" else code
+    candidates = [each for each in REWRITES if family in each.families and element in each.elements]
+    return [each for each in candidates if answered in each.answers]

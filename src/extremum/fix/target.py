@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from extremum import backend, runtimes, validate
 from extremum.check.question import AskedRuntime
 from extremum.check.rule import Targets
+from extremum.check.rules import find
 from extremum.directml import FeatureLevel, create_operator, steps
-from extremum.errors import ArgumentError
+from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes
+from extremum.graph.sites import Site
 from extremum.runtimes import Feeds, Run, shown
 from extremum.runtimes.process import Subprocess
 from extremum.runtimes.runtime import Load
@@ -38,6 +40,17 @@ class Target:
     load: Load
     # Whether it runs whole models; DirectML has only the operators of this package.
     whole: bool = True
+    # The rules of severity info whose findings are mended too.
+    also: tuple[str, ...] = ()
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The rules about answers, in the order in which a node is rewritten because of them."""
+        return tuple(filter(None, (self.refuses, self.differs, *self.also, "EX104")))
+
+    def look(self, code: str, site: Site) -> Iterable[ExtremumError]:
+        """Return what a rule finds at a node."""
+        return find(code).look(site, site.version, self.targets)
 
 
 def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
@@ -68,17 +81,19 @@ def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
 
 
 @contextmanager
-def opened(text: str) -> Iterator[Target]:
-    """Give the target called ``onnxruntime``, ``directml-4_1`` or like a runtime, until the block ends."""
+def opened(text: str | None, *, strict: bool = False) -> Iterator[Target]:
+    """Give a target until the block ends: a runtime, ``directml-4_1``, or by default the installed onnxruntime."""
     levels = {f"directml-{level}": level for level in FeatureLevel}
-    if text == "onnxruntime":
-        runtime = runtimes.find(text)
+    if text is None:
+        runtime = runtimes.find("onnxruntime")
         yield Target(shown(runtime), "EX101", "EX108", Targets(runtime=runtime), runtime.load)
     elif (level := levels.get(text)) is not None:
         yield Target(f"DirectML {level}", "EX102", None, Targets(feature_level=level), partial(_directml, level), False)
     elif text.partition(":")[0] in runtimes.known():
         with Subprocess(text) as process:
-            yield Target(shown(process), "EX106", "EX107", Targets(asked=AskedRuntime(process)), process.load)
+            targets = Targets(asked=AskedRuntime(process))
+            also = ("EX110",) if strict else ()
+            yield Target(shown(process), "EX106", "EX107", targets, process.load, also=also)
     else:
         names = ", ".join((*runtimes.known(), *levels))
         raise ArgumentError(f"there is no target {text!r}", remedy=f"the targets are {names}")

@@ -130,12 +130,21 @@ def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
 
 
 def resolve(
-    schema: OperatorVersion, attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]
+    schema: OperatorVersion,
+    attributes: Mapping[str, object],
+    names: Sequence[str],
+    types: Sequence[TensorType],
+    *,
+    any_element: bool = False,
 ) -> tuple[validate.Attributes, tuple[TensorType, ...]]:
-    """Validate a node and infer its outputs; an error says what was given."""
+    """Validate a node and infer its outputs; an error says what was given.
+
+    With ``any_element`` the inputs may have every element type that has an order: exporters write types that a
+    version forbids, and what such a node computes is clear.
+    """
     try:
         values = validate.attributes(schema, attributes, types)
-        validate.inputs(schema, types)
+        validate.inputs(schema, types, any_element=any_element)
         return values, infer.outputs(schema, values, types)
     except ExtremumError as error:
         raise error.with_context(given=describe(attributes, names, types)) from None

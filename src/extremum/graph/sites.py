@@ -24,6 +24,14 @@ from extremum.tensors import TensorType
 from extremum.validate import UNKNOWN, Attributes, Value, attribute_value, input_values, output_count
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The nodes that stand in the place of a node, and the version of ONNX's domain for them."""
+
+    nodes: tuple[onnx.NodeProto, ...]
+    opset: int
+
+
 @dataclass(frozen=True)
 class Site:
     """A node at its place in the model."""
@@ -35,6 +43,7 @@ class Site:
     declared_types: Mapping[str, TensorType]  # what the model declares for outputs of nodes
     is_call: bool = False  # whether it calls a function of the model
     results: frozenset[str] = frozenset()  # outputs of nodes in the same graph or function, or around it
+    written: Written | None = None  # if `extremum fix` rewrote the node, what it wrote
 
     @property
     def place(self) -> str:
@@ -115,9 +124,14 @@ class Site:
         """What the node states, as an error shows it."""
         return nodes.describe(self.attributes, self.names, self.inputs)
 
-    def outputs(self) -> tuple[TensorType, ...]:
-        """Return what is known of the outputs, for a node of one of this package's operators."""
-        outputs = nodes.resolve(self.version, self.attribute_values, self.names, self.inputs)[1]
+    def outputs(self, *, any_element: bool = False) -> tuple[TensorType, ...]:
+        """Return what is known of the outputs, for a node of one of this package's operators.
+
+        With ``any_element`` also for an element type that the version does not take.
+        """
+        _, outputs = nodes.resolve(
+            self.version, self.attribute_values, self.names, self.inputs, any_element=any_element
+        )
         output_count(self.version, len(self.node.output))
         return outputs
 
@@ -179,7 +193,8 @@ def _walk(
         if site.schema is not None:
             # The caller reports what is wrong with the node; the types that the model declares stay.
             with contextlib.suppress(ExtremumError):
-                tensors.update((name, each) for name, each in zip(node.output, site.outputs(), strict=True) if name)
+                outputs = zip(node.output, site.outputs(any_element=True), strict=True)
+                tensors.update((name, each) for name, each in outputs if name)
 
 
 def _by_model_names(body: Body, inferred: Mapping[str, TensorType]) -> dict[str, TensorType]:

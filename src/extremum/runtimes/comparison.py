@@ -76,10 +76,10 @@ def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Out
         is_same = _same_values(answer, expected)
     elif answer.shape != expected.shape:
         outcome = Outcome.SHAPE
-        is_same = answer.size == expected.size and _same_bits(answer.reshape(expected.shape), expected)
+        is_same = answer.size == expected.size and same_bits(answer.reshape(expected.shape), expected)
     else:
         outcome = Outcome.EXACT
-        is_same = _same_bits(answer, expected)
+        is_same = same_bits(answer, expected)
     if is_same:
         return outcome
     if any(_is_nan(x).any() for x in question.inputs):
@@ -93,7 +93,7 @@ def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Out
     right = _elements(question, expected)
     if actual is None or right is None or not _same_values(actual, right):
         return Outcome.WRONG
-    return Outcome.TIE if _same_bits(actual, right) else Outcome.ZERO
+    return Outcome.TIE if same_bits(actual, right) else Outcome.ZERO
 
 
 def _points(question: Question, at: int) -> bool:
@@ -145,7 +145,8 @@ def _same_values(actual: Array, expected: Array) -> bool:
     return False
 
 
-def _same_bits(actual: Array, expected: Array) -> bool:
+def same_bits(actual: Array, expected: Array) -> bool:
+    """Return whether two arrays of one shape and element type agree in every bit; any NaN agrees with any other."""
     are_nan = _is_nan(actual) & _is_nan(expected)
     return bool(((_bits(actual) == _bits(expected)) | are_nan).all())
 

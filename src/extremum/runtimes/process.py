@@ -48,8 +48,9 @@ class InProcess:
             run = self.load(model)
             if not callable(run):
                 raise TypeError(f"load gives {type(run).__name__}, and not a function that runs the model")
-            # Copies: the runtime may own the memory.
-            return [] if feeds is None else [np.array(x) for x in run(feeds)]
+            # The samples have infinities and NaN, about which NumPy would warn. Copies: the runtime may own the memory.
+            with np.errstate(all="ignore"):
+                return [] if feeds is None else [np.array(x) for x in run(feeds)]
         except Exception as error:
             raise NoAnswerError(Outcome.REFUSED, _line(error)) from None
 

@@ -40,6 +40,20 @@ class Runtime(Hashable, Protocol):
 
 
 @functools.cache
+def refusal_of_opset(load: Load, opset: int) -> str | None:
+    """Return what a runtime says when it loads no model of an opset, whatever its nodes, or None if it loads one."""
+    value = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1])
+    other = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1])
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Identity", ["x"], ["y"])], "question", [value], [other])
+    imports = [onnx.helper.make_opsetid("", opset)]
+    try:
+        load(onnx.helper.make_model(graph, opset_imports=imports, ir_version=8))
+    except Exception as error:
+        return said(error)
+    return None
+
+
+@functools.cache
 def refusal(runtime: Runtime, schema: OperatorVersion, opset: int, element: str) -> str | None:
     """Return what a runtime says when it does not load a node of rank 2, or None if it loads it.
 
