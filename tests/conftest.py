@@ -56,7 +56,8 @@ def without_onnxruntime(monkeypatch):
     from extremum.runtimes import registry
 
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    monkeypatch.delitem(sys.modules, "extremum.onnxruntime.library", raising=False)
+    for name in ("library", "session"):
+        monkeypatch.delitem(sys.modules, f"extremum.onnxruntime.{name}", raising=False)
     registry._open.cache_clear()
     yield
     registry._open.cache_clear()

@@ -579,7 +579,7 @@ class Session:
     """An onnxruntime session of a model whose weights are split off; if it fails, the evaluator may take over."""
 
     def __init__(self, model: Model, sites: Sequence[Site], threads: int | None, *, falls_back: bool) -> None:
-        from extremum.onnxruntime import convert_sites
+        from extremum.onnxruntime.convert import convert_sites
         from extremum.onnxruntime.library import RELEASE, add_weights, open_session, register, session_options
 
         options = session_options()
