@@ -8,7 +8,7 @@ import pytest
 import extremum as ex
 from agreement import EVERY_SET, assert_identical, kernels
 from extremum import reference
-from extremum.errors import ArgumentError, ArgumentTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.operations import Order
 from layouts import LAYOUTS, REPEATING, contiguous
 from refusal import error_of
@@ -127,14 +127,65 @@ def test_arrays_of_other_libraries_come_back_as_their_own():
     assert ex.top_k([3, 1, 2], 2).indices.tolist() == [0, 2]
     assert ex.top_k(np.ma.array([3, 1, 2]), 2).values.tolist() == [3, 2]
     assert ex.top_k(np.float32(2), 1, None).values.tolist() == [2]
-    with pytest.raises(ArgumentError, match="1 masked element would be compared as if it were there"):
-        ex.top_k(np.ma.array([3, 1, 2], mask=[1, 0, 0]), 2)
+    assert ex.top_k(np.ma.array([3, 9, 5], mask=[0, 1, 0]), 2).indices.tolist() == [2, 0]
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     best = ex.top_k(pandas.Series([3, 1, 2], index=list("abc"), name="n"), 2)
     assert isinstance(best.values, pandas.Series)
     assert best.values.tolist() == [3, 2]
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     assert all(isinstance(each, jax.Array) for each in ex.top_k(jax.numpy.ones(3), 2))
+
+
+NAN = np.nan
+X = np.array([[5.0, NAN, 7.0], [NAN, NAN, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("options", "values", "indices"),
+    [
+        # Without a default, NaN under omit fills what a slice lacks.
+        ({"nan_policy": "omit"}, [[7, 5], [1, NAN]], [[2, 0], [2, 0]]),
+        ({"nan_policy": "omit", "default": -1}, [[7, 5], [1, -1]], [[2, 0], [2, -1]]),
+        ({"nan_policy": "omit", "default": NAN}, [[7, 5], [1, NAN]], [[2, 0], [2, -1]]),
+        # Under propagate, NaN takes part.
+        ({"default": -1}, [[NAN, 7], [NAN, NAN]], [[1, 2], [0, 1]]),
+        ({"where": [True, False, True], "default": 0}, [[7, 5], [NAN, 1]], [[2, 0], [0, 2]]),
+        ({"where": [[True], [False]], "default": 0}, [[NAN, 7], [0, 0]], [[1, 2], [-1, -1]]),
+        ({"where": [True, False, True], "nan_policy": "omit", "default": 0}, [[7, 5], [1, 0]], [[2, 0], [2, -1]]),
+        ({"where": [True, False, True], "nan_policy": "omit"}, [[7, 5], [1, NAN]], [[2, 0], [2, 0]]),
+    ],
+    ids=str,
+)
+def test_what_fills_a_slice_with_fewer_elements(options, values, indices):
+    best = ex.top_k(X, 2, **options)
+    np.testing.assert_array_equal(best.values, values)
+    assert best.indices.tolist() == indices
+    for narrow in ("int8", "int32"):
+        assert_identical(ex.top_k(X, 2, index_dtype=narrow, **options).indices, np.array(indices, narrow))
+
+
+def test_a_slice_with_too_few_elements_is_named():
+    text = "top_k: the slice at (1,) of the result has fewer than 2 elements to choose from"
+    assert error_of(ArgumentError, ex.top_k, X, 2, where=[[True], [False]]).reason == text
+    assert "raise" in str(error_of(ArgumentError, ex.top_k, X, 1, nan_policy="raise", where=[True, False, True]))
+    assert ex.top_k(X, 2, nan_policy="raise", where=[[True, False, True], [False] * 3], default=0).values.tolist() == [
+        [7, 5],
+        [0, 0],
+    ]
+    assert "the array has fewer than 3" in str(error_of(ArgumentError, ex.top_k, X, 3, None, where=X > 4))
+    assert "-1, which does not fit uint32" in str(error_of(ArgumentError, ex.top_k, X, 1, default=0, index_dtype="u4"))
+    assert "does not fit int8" in str(error_of(ArgumentError, ex.top_k, np.zeros(300), 1, index_dtype="i1"))
+    assert "no element of int16" in str(error_of(ElementTypeError, ex.top_k, np.zeros(3, "i2"), 1, default=0.5))
+    assert ex.top_k(X, 1, (1,)).indices.tolist() == [[1], [0]]
+
+
+def test_missing_elements_are_skipped():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    best = ex.top_k(pandas.array([3, None, 2], dtype="Int64"), 2, nan_policy="omit")
+    assert [list(each) for each in best] == [[3, 2], [0, 2]]
+    polars = pytest.importorskip("polars", reason="Polars is not installed")
+    best = ex.top_k(polars.Series([3, None, 2]), 3, nan_policy="omit", default=0, mode="smallest")
+    assert [each.to_list() for each in best] == [[2, 3, 0], [2, 0, -1]]
 
 
 def test_k_and_axis_may_be_integers_of_any_kind():

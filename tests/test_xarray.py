@@ -187,7 +187,7 @@ def test_labels_of_the_k_best_where_numbers_are_few(dask):
         expected = x[dim].compute()[best.indices.compute()].where(best.values.compute().notnull(), filler)
         assert_identical(labels.values, expected.values)
     with pytest.raises(
-        ArgumentError, match=r"idxtop_k: place \(.*\) of the result has no element: its slice has fewer"
+        ArgumentError, match=r"idxtop_k: place \(.*\) of the result has no element: fewer than 4 of its slice"
     ):
         exx.idxtop_k(x, 4, "time", nan_policy="omit").compute()
 
@@ -239,6 +239,16 @@ def test_the_array_functions_write_to_an_array_without_labels():
     assert_identical(out, ex.argmax(x.values, 0))
     assert ex.hardmax(x, 0, out=ones) is ones
     assert_identical(ones, ex.hardmax(x.values, 0))
+
+
+def test_labels_of_the_k_best_under_a_mask(dask):
+    x = array(np.int8, dask)
+    where = x.x < 35
+    labels = exx.idxtop_k(x, 4, "x", where=where, fill_value=-1.0)
+    best = exx.top_k(x.isel(x=slice(3)), 3, "x")
+    assert_identical(labels.values[..., :3], x.x.values[best.indices.values])
+    assert (labels.values[..., 3] == -1).all()
+    assert exx.top_k(x, 4, "x", where=where, default=0).indices.isel(x=3).values.tolist() == [[-1] * 5] * 4
 
 
 @pytest.mark.parametrize("chunks", [None, {"x": 8195, "y": 1}], ids=["whole", "chunks"])

@@ -1,7 +1,7 @@
 """Types of the native module; the docstrings are files in native/python/docs, the options are in signatures.py."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex, TypeVar, overload
+from typing import Any, Literal, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,13 @@ N = TypeVar("N", bound=np.number[Any])
 F = TypeVar("F", bound=np.floating[Any])
 A = TypeVar("A", bound=np.ndarray[Any, Any])
 I = TypeVarWithDefault("I", bound=np.integer[Any], default=np.int64)
+
+class Best(HardmaxOptions, total=False):
+    """Options of ``top_k`` that do not change the type of the result."""
+
+    mode: Literal["largest", "smallest"]
+    sorted: bool
+    default: Any
 
 class ArgPlain(TieOptions, total=False):
     """Options of ``argmax`` and ``argmin`` that do not change the type of the result."""
@@ -194,11 +201,17 @@ def hardmax(
 ) -> Any: ...
 @overload
 def top_k(
-    x: NDArray[T], /, k: SupportsIndex, axis: SupportsIndex | None = -1, **options: Unpack[TopKOptions]
-) -> ValuesIndices[NDArray[T], NDArray[np.int64]]: ...
+    x: NDArray[T],
+    /,
+    k: SupportsIndex,
+    axis: SupportsIndex | tuple[SupportsIndex] | None = -1,
+    *,
+    index_dtype: type[I] = ...,
+    **options: Unpack[Best],
+) -> ValuesIndices[NDArray[T], NDArray[I]]: ...
 @overload
 def top_k(
-    x: Any, /, k: SupportsIndex, axis: SupportsIndex | None = -1, **options: Unpack[TopKOptions]
+    x: Any, /, k: SupportsIndex, axis: SupportsIndex | tuple[SupportsIndex] | None = -1, **options: Unpack[TopKOptions]
 ) -> ValuesIndices[Any, Any]: ...
 def top_k_plain(
     x: NDArray[T],

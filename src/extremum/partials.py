@@ -258,7 +258,7 @@ class TopK(Pieces):
         `axes` are given if there are several, ascending; then the selection is along the new axis.
         """
         try:
-            selection.select(Operand(np.zeros((1,) * len(shape), dtype)))
+            selection.select(np.zeros((1,) * len(shape), dtype), None)
         except ExtremumError as error:
             raise _of_the_whole(error, shape, dtype) from None
         if axes is None:
@@ -267,7 +267,18 @@ class TopK(Pieces):
         call = Reduction("top_k", (selection.largest,), axes, keepdims=is_one)
         # The candidates of a part are sorted, whatever the caller wants.
         selection = replace(selection, in_order=True)
-        return cls(call, axes, shape, dtype, True, _INT64, None, _INT64, length=selection.k, selection=selection)
+        return cls(
+            call,
+            axes,
+            shape,
+            dtype,
+            values=True,
+            index=selection.index,
+            default=None,
+            part_index=_INT64,
+            length=selection.k,
+            selection=selection,
+        )
 
     @property
     def result_axes(self) -> tuple[int | None, ...]:
@@ -282,16 +293,19 @@ class TopK(Pieces):
 
     def part(self, piece: Operand, offset: tuple[int, ...], where: Any = None) -> Part:
         """Return the candidates of a piece."""
-        is_plain = self.call.keepdims or self.selection.axis is None
-        best = self.selection.select(piece if is_plain else self._in_a_row(piece))
+        array = piece.array
+        there = self.selection.mask(piece, where)
+        if not self.call.keepdims and self.selection.axis is not None:
+            array = self._in_a_row(array)
+            there = None if there is None else self._in_a_row(there)
+        best = self.selection.select(array, there)
         return ((best.values, self._in_the_whole(best.indices, piece.array.shape, offset)),)
 
-    def _in_a_row(self, piece: Operand) -> Operand:
-        """Return a piece with the elements to select from along its last axis, in row-major order."""
-        array = piece.array
+    def _in_a_row(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return an array with the elements to select from along its last axis, in row-major order."""
         lengths = [array.shape[axis] for axis in self._others]
         count = math.prod(array.shape[axis] for axis in self.axes)
-        return Operand(array.transpose(*self._others, *self.axes).reshape(*lengths, count))
+        return array.transpose(*self._others, *self.axes).reshape(*lengths, count)
 
     def merge(self, parts: Sequence[Part]) -> Part:
         """Return the best of several parts' candidates."""
@@ -303,8 +317,11 @@ class TopK(Pieces):
             # Equal elements must come in ascending order of their indices.
             order = np.argsort(indices, axis)
             values, indices = (np.take_along_axis(each, order, axis) for each in (values, indices))
-        best = self.selection.select(Operand(values))
-        return ((best.values, np.take_along_axis(indices, best.indices, axis)),)
+        # A part may have had fewer than k elements.
+        there = indices != -1
+        best = self.selection.select(values, None if there.all() else there)
+        places = np.take_along_axis(indices, np.maximum(best.indices, 0), axis)
+        return ((best.values, np.where(best.indices == -1, -1, places)),)
 
     def finish(self, parts: Sequence[Part], origin: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the k best from parts of whole slices."""

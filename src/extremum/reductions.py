@@ -110,7 +110,7 @@ class Reduction:
     ) -> Ends:
         """Fill defaults into the results and convert the indices, or refuse them; this reads no element of `array`."""
         axes = self.axes(array.ndim)
-        defaults = self._defaults(array.dtype, values, index, default)
+        defaults = self.defaults(array.dtype, values, index, default)
         if defaults is None and any(array.shape[axis] == 0 for axis in axes):
             # The result may have no slices: then none of them counts as empty.
             raise ArgumentError(
@@ -151,7 +151,7 @@ class Reduction:
             x.whole(f"an array of {x.library}", f"{FILL}, or pass nan_policy='omit'")
         return x.valid if where is None else np.asarray(where & x.valid)
 
-    def _defaults(self, dtype: np.dtype[Any], values: bool, index: Index, default: Any) -> tuple[Any, ...] | None:
+    def defaults(self, dtype: np.dtype[Any], values: bool, index: Index, default: Any) -> tuple[Any, ...] | None:
         """Return a default for each end of the order, in the type of the result that it replaces, or refuse it."""
         if default is None:
             return None
@@ -176,7 +176,7 @@ class Reduction:
         place = self.engine.first(nans)
         if place is not None:
             raise ArgumentError(
-                f"{self.function}: {self._slice_at(place)} holds NaN",
+                f"{self.function}: {self.slice_at(place)} holds NaN",
                 given=f"{summary_of(array)}, nan_policy='raise'",
                 remedy="use nan_policy='omit' or 'propagate', or mend the data",
             )
@@ -187,12 +187,12 @@ class Reduction:
         assert place is not None
         why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
         raise ArgumentError(
-            f"{self.function}: {self._slice_at(place)} has no element to choose from: {why}",
+            f"{self.function}: {self.slice_at(place)} has no element to choose from: {why}",
             given=summary_of(array),
             remedy="pass a default for such slices",
         )
 
-    def _slice_at(self, place: Ints) -> str:
+    def slice_at(self, place: Ints) -> str:
         """Return the words for a slice, by its place in the result; of the larger array, if this is a piece."""
         if not place:
             return "the array"
@@ -320,12 +320,12 @@ nan = NATIVE.is_nan
 """Return where the elements of an array of NumPy are NaN, or NaT."""
 
 
-def _in_utc(function: str, default: Any, zone: str | None) -> Any:
+def in_utc(function: str, default: Any, zone: str | None) -> Any:
     """Convert a default for elements in a time zone to UTC, in which they are compared; return others unchanged."""
     if zone is None or default is None:
         return default
     if isinstance(default, tuple):
-        return tuple(_in_utc(function, each, zone) for each in default)
+        return tuple(in_utc(function, each, zone) for each in default)
     if isinstance(default, datetime.datetime) and default.tzinfo is not None:
         return _time(default.astimezone(datetime.timezone.utc).replace(tzinfo=None))
     if isinstance(default, datetime.datetime | np.datetime64) and default != default:
@@ -464,7 +464,7 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
     call = Reduction(function, ENDS[function], axis, **options)
     if values:
         operand.require_no_zone(out)
-        settings["default"] = _in_utc(function, settings.get("default"), operand.zone)
+        settings["default"] = in_utc(function, settings.get("default"), operand.zone)
         if out is not None and settings["return_index"]:
             raise ArgumentError(f"{function}: out receives values alone", remedy="omit out or return_index")
     if operand.array is not x and operand.valid is None:

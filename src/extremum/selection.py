@@ -18,20 +18,45 @@ from extremum import _native
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.indices import axis_error, integers
 from extremum.interop import Operand, frontend
-from extremum.reductions import Reduction, flag, nan, operand_of, require_policy, summary_of, ticks
+from extremum.reductions import (
+    Reduction,
+    flag,
+    in_utc,
+    index_type,
+    nan,
+    operand_of,
+    require_fit,
+    require_policy,
+    summary_of,
+    ticks,
+)
 from extremum.signatures import ValuesIndices
 
+_INT64 = np.dtype(np.int64)
 
-def top_k(x: object, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: Any) -> Any:
+
+def top_k(
+    x: object,
+    k: Any,
+    axis: Any,
+    mode: Any,
+    in_order: Any,
+    nan_policy: Any,
+    where: Any = None,
+    default: Any = None,
+    index_dtype: Any = None,
+) -> Any:
     """Answer a call of :func:`extremum.top_k` that the native module does not answer by itself."""
     mode, in_order = "largest" if mode is None else mode, True if in_order is None else in_order
     nan_policy = "propagate" if nan_policy is None else nan_policy
     if (own := frontend("top_k", x)) is not None:
-        return own(x, k, axis, mode=mode, sorted=in_order, nan_policy=nan_policy)
+        settings = {"where": where, "default": default, "index_dtype": index_dtype}
+        return own(x, k, axis, mode=mode, sorted=in_order, nan_policy=nan_policy, **settings)
     operand = operand_of("top_k", x)
     array = operand.array
-    call = Selection.of(array, k, axis, mode, in_order, nan_policy)
-    best = call.finish(array, call.select(operand))
+    default = in_utc("top_k", default, operand.zone)
+    call = Selection.of(array, k, axis, mode, in_order, nan_policy, default, index_dtype)
+    best = call.finish(array, call.select(array, call.mask(operand, where)))
     axes = (-1,) if call.axis is None else tuple(-1 if each == call.axis else each for each in range(array.ndim))
     return ValuesIndices(*(operand.wrap(each, axes) for each in best))
 
@@ -45,9 +70,22 @@ class Selection:
     largest: bool
     in_order: bool
     nan_policy: str
+    # What fills the places of a slice with fewer than k elements, as a 0-d array; without it such a slice is an error.
+    default: NDArray[Any] | None = None
+    index: np.dtype[Any] = _INT64
 
     @classmethod
-    def of(cls, x: Any, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: Any) -> Selection:
+    def of(
+        cls,
+        x: Any,
+        k: Any,
+        axis: Any,
+        mode: Any,
+        in_order: Any,
+        nan_policy: Any,
+        default: Any = None,
+        index_dtype: Any = None,
+    ) -> Selection:
         """Return a call on `x`, which needs only a shape and an element type, or refuse the call."""
         if mode not in ("largest", "smallest"):
             raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")
@@ -63,16 +101,49 @@ class Selection:
         if not 0 <= k <= most:
             reason, given = f"top_k: k is {k}, and there are {most} elements{where}", f"{summary_of(x)}, k={k}"
             raise ArgumentError(reason, given=given, remedy=f"pass k from 0 to {most}")
-        return cls(k, axis, mode == "largest", in_order, nan_policy)
+        index = index_type("top_k", index_dtype)
+        require_fit("top_k", most - 1, index)
+        defaults = Reduction("top_k", (True,), axis).defaults(x.dtype, True, index, default)
+        filling = None if defaults is None else defaults[0]
+        return cls(k, axis, mode == "largest", in_order, nan_policy, filling, index)
 
-    def select(self, x: Operand) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
-        """Return the candidates: the k best, or all if there are fewer; at least one under ``raise``."""
-        array, times = x.whole("top_k: x"), x.array.dtype.kind in "mM"
+    def mask(self, x: Operand, where: Any) -> NDArray[np.bool_] | None:
+        """Return a mask of the elements that take part, None if all do."""
+        mask = Reduction("top_k", (self.largest,), nan_policy=self.nan_policy, where=where).mask(x)
+        if self.nan_policy == "omit" and self.default is not None and x.array.dtype.kind not in "biu":
+            # NaN leaves its place to the default.
+            numbers = ~nan(x.array)
+            mask = numbers if mask is None else mask & numbers
+        return mask
+
+    def select(self, array: NDArray[Any], there: NDArray[np.bool_] | None) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
+        """Return the candidates: the k best, or all if there are fewer; at least one under ``raise``.
+
+        Where a slice has fewer elements that take part, the last indices are -1 and their values mean nothing.
+        """
         length = array.size if self.axis is None else array.shape[self.axis]
-        k, nan_first = min(max(self.k, self.nan_policy == "raise"), length), self.nan_policy != "omit"
-        largest, in_order, elements = self.largest, self.in_order, ticks(array)
+        k = min(max(self.k, self.nan_policy == "raise"), length)
+        if there is None:
+            return self._best(array, k)
+        best = self._best(array, length)
+        axis = self.axis or 0
+        taken = np.take_along_axis(there.reshape(-1) if self.axis is None else there, best.indices, axis)
+        order = np.argsort(~taken, axis, kind="stable")
+        order = order[(slice(None),) * axis + (slice(k),)]
+        values, indices, taken = (np.take_along_axis(each, order, axis) for each in (*best, taken))
+        return ValuesIndices(values, np.where(taken, indices, -1))
+
+    def _best(self, array: NDArray[Any], k: int) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
+        times = array.dtype.kind in "mM"
         values, indices = _native.top_k_plain(
-            elements, k, self.axis, function="top_k", largest=largest, sorted=in_order, nan_first=nan_first, times=times
+            ticks(array),
+            k,
+            self.axis,
+            function="top_k",
+            largest=self.largest,
+            sorted=self.in_order,
+            nan_first=self.nan_policy != "omit",
+            times=times,
         )
         return ValuesIndices(values.view(array.dtype.newbyteorder("=")) if times else values, indices)
 
@@ -81,11 +152,22 @@ class Selection:
     ) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
         """Return the k best of the candidates, or refuse NaN; `origin` is the place of the first slice in the whole."""
         axis = self.axis or 0
-        if self.nan_policy == "raise":
-            call = Reduction("top_k", (self.largest,), self.axis, origin=origin)
-            call.refuse_nan(x, np.asarray(nan(best.values).any(axis)))
+        call = Reduction("top_k", (self.largest,), self.axis, origin=origin)
         several = (slice(None),) * axis + (slice(self.k),)
-        return ValuesIndices(best.values[several], best.indices[several])
+        if self.nan_policy == "raise":
+            call.refuse_nan(x, np.asarray((nan(best.values) & (best.indices != -1)).any(axis)))
+        values, indices = (each[several] for each in best)
+        empty = indices == -1
+        if empty.any():
+            if self.default is None:
+                place = tuple(map(int, np.argwhere(empty.any(axis))[0]))
+                raise ArgumentError(
+                    f"top_k: {call.slice_at(place)} has fewer than {self.k} elements to choose from",
+                    given=summary_of(x),
+                    remedy="pass a default for such slices, or a smaller k",
+                )
+            values = np.where(empty, self.default, values)
+        return ValuesIndices(values, indices.astype(self.index, copy=False))
 
 
 def one_axis(x: Any, axis: Any) -> int | None:
@@ -93,6 +175,8 @@ def one_axis(x: Any, axis: Any) -> int | None:
     if axis is None:
         return None
     number = integers("top_k", axis, x)
+    if isinstance(number, tuple) and len(number) == 1:
+        (number,) = number
     if isinstance(number, tuple):
         raise ArgumentTypeError(f"top_k: axis {axis!r} is not one axis", remedy="pass an int, or None for all elements")
     rank = len(x.shape)

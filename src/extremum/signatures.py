@@ -72,12 +72,13 @@ class ValueKeywords(ValueOptions, total=False):
     index_dtype: IndexType | None
 
 
-class TopKOptions(TypedDict, total=False):
+class TopKOptions(HardmaxOptions, total=False):
     """Options of ``top_k``."""
 
     mode: Literal["largest", "smallest"]
     sorted: bool
-    nan_policy: NanPolicy
+    default: Any
+    index_dtype: IndexType | None
 
 
 # Python 3.10 has no generic NamedTuple.
@@ -169,7 +170,7 @@ def like(
     describe is described as in the first of `after` that does, or else as in the array function.
     """
     own_types = (ArgKeywords if model.startswith("arg") else ValueKeywords).__annotations__
-    types = TopKOptions.__annotations__ | own_types | {"return_index": bool}
+    types = {**TopKOptions.__annotations__, **own_types, "return_index": bool}
     theirs = inspect.signature(getattr(_native, model)).parameters.values()
 
     def decorate(function: Function) -> Function:

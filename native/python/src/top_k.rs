@@ -101,24 +101,33 @@ impl Query {
 ///     Whether the elements come from the best to the worst; otherwise the same elements come in any order.
 /// nan_policy : str, default "propagate"
 ///     ``propagate``: NaN (NaT) comes first at either end, so that `k=1` is argmax or argmin. ``omit``: it comes after every
-///     number. ``raise``: it is an error.
+///     number, or with a `default` does not take part. ``raise``: it is an error.
+/// where : array_like of bool, optional
+///     Elements that take part; broadcast to the shape of `x`. Indices still count all elements.
+/// default : scalar, optional
+///     The value, with index -1, that fills the last places of a slice in which fewer than `k` elements take part. Without
+///     it such a slice is an error.
+/// index_dtype : data type, default int64
+///     Type of the indices: any integer that holds the last index of a slice.
 ///
 /// Returns
 /// -------
 /// ValuesIndices
-///     `values`, in the element type of `x`, and `indices`, int64: in the shape of `x` with `k` in the place of the axis,
-///     as arrays of the caller's own library.
+///     `values`, in the element type of `x`, and `indices`: in the shape of `x` with `k` in the place of the axis, as arrays
+///     of the caller's own library.
 ///
 /// Raises
 /// ------
 /// AxisError
 ///     The axis is out of range.
 /// ArgumentError
-///     `k` is negative or above the length of the axis, `mode` is unknown, elements are missing, or one is NaN under ``raise``.
+///     `k` is negative or above the length of the axis, `mode` is unknown, fewer than `k` elements of a slice take part and there
+///     is no default, an element is NaN under ``raise``, or an index would not fit its type.
 /// ArgumentTypeError
 ///     `k` or `axis` is not an integer.
 /// ElementTypeError
-///     `x` holds elements that have no order here.
+///     `x` holds elements that have no order here, the indices would not be integers, the mask is not of bool, or the default
+///     cannot be in the result.
 ///
 /// Notes
 /// -----
@@ -137,9 +146,12 @@ impl Query {
 ///        [0, 2]])
 #[pyfunction]
 #[pyo3(
-    signature = (x, /, k, axis=Argument::ABSENT, *, mode=None, sorted=None, nan_policy=None),
-    text_signature = "(x, /, k, axis=-1, *, mode='largest', sorted=True, nan_policy='propagate')"
+    signature = (
+        x, /, k, axis=Argument::ABSENT, *, mode=None, sorted=None, nan_policy=None, r#where=None, default=None, index_dtype=None
+    ),
+    text_signature = "(x, /, k, axis=-1, *, mode='largest', sorted=True, nan_policy='propagate', where=None, default=None, index_dtype=None)"
 )]
+#[allow(clippy::too_many_arguments, reason = "the options of a call, by their names")]
 pub fn top_k<'py>(
     x: &Object<'py>,
     k: &Object<'py>,
@@ -147,9 +159,13 @@ pub fn top_k<'py>(
     mode: Option<&Object<'py>>,
     sorted: Option<&Object<'py>>,
     nan_policy: Option<&Object<'py>>,
+    r#where: Option<&Object<'py>>,
+    default: Option<&Object<'py>>,
+    index_dtype: Option<&Object<'py>>,
 ) -> PyResult<Object<'py>> {
     let py = x.py();
-    let (default, axis) = (axis.0.is_none().then_some(-1), axis.0.filter(|axis| !axis.is_none()));
+    let (last, axis) = (axis.0.is_none().then_some(-1), axis.0.filter(|axis| !axis.is_none()));
+    let is_usual = r#where.is_none() && default.is_none() && index_dtype.is_none();
     let usual = || {
         let k = is_number(k).then(|| k.extract().ok()).flatten()?;
         let largest = match mode.map_or(Some("largest"), word)? {
@@ -161,14 +177,15 @@ pub fn top_k<'py>(
         let nan_first = omission(nan_policy)? == Omit::Nothing;
         Some(Query { k, largest, sorted, nan_first, times: false })
     };
-    if let Some(array) = take_plain(x)
+    if is_usual
+        && let Some(array) = take_plain(x)
         && axis.as_ref().is_none_or(is_number)
         && let Some(query) = usual()
-        && let Some(results) = query.find(array, axis.as_ref(), default, "top_k")?
+        && let Some(results) = query.find(array, axis.as_ref(), last, "top_k")?
     {
         return python!("ValuesIndices").call_with(py, PyTuple::new(py, results)?, None);
     }
-    // The Python side handles other libraries' arrays and times, and words errors.
-    let axis = default.map(|default| default.into_bound_py_any(py)).transpose()?.or(axis);
-    python!("top_k").call(py, (x, k, axis, mode, sorted, nan_policy))
+    // The Python side handles other libraries' arrays, times and masks, and words errors.
+    let axis = last.map(|last| last.into_bound_py_any(py)).transpose()?.or(axis);
+    python!("top_k").call(py, (x, k, axis, mode, sorted, nan_policy, r#where, default, index_dtype))
 }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from extremum.dask.chunks import element_type, require_chunked, require_known
+from extremum.dask.chunks import align_mask, element_type, require_chunked, require_known
 from extremum.dask.reductions import argmax
 from extremum.dask.tasks import reduce
 from extremum.partials import Form, TopK
@@ -58,12 +58,16 @@ def top_k(
     require_chunked("top_k", x)
     number = one_axis(x, axis)
     require_known("top_k", x, None if number is None else (number,))
-    selection = Selection.of(x, k, number, options["mode"], options["sorted"], options["nan_policy"])
-    return _select(selection, x, None, split_every)
+    return _select(x, x, k, number, None, split_every, **options)
 
 
 def top_k_over(
-    x: Array, k: SupportsIndex, axes: Sequence[int], *, split_every: int | None = None, **options: Any
+    x: Array,
+    k: SupportsIndex,
+    axes: Sequence[int],
+    *,
+    split_every: int | None = None,
+    **options: Unpack[TopKOptions],
 ) -> ValuesIndices[Array, Array]:
     """Select the k best over several axes; the result has a new last axis instead of them."""
     axes = tuple(sorted(axes))
@@ -72,12 +76,25 @@ def top_k_over(
     count = math.prod(x.shape[axis] for axis in axes)
     # The selection is made in slices that hold the elements of all these axes.
     slices = Form((*others, count), x.dtype)
-    selection = Selection.of(slices, k, len(others), options["mode"], options["sorted"], options["nan_policy"])
-    return _select(selection, x, axes, split_every)
+    return _select(x, slices, k, len(others), axes, split_every, **options)
 
 
 def _select(
-    selection: Selection, x: Array, axes: tuple[int, ...] | None, split_every: int | None
+    x: Array,
+    form: Any,
+    k: Any,
+    axis: int | None,
+    axes: tuple[int, ...] | None,
+    split_every: int | None,
+    mode: Any = "largest",
+    sorted: Any = True,
+    nan_policy: Any = "propagate",
+    where: Any = None,
+    default: Any = None,
+    index_dtype: Any = None,
 ) -> ValuesIndices[Array, Array]:
+    """Select along an axis of arrays of this form, which is that of `x` unless there are several axes."""
+    selection = Selection.of(form, k, axis, mode, sorted, nan_policy, default, index_dtype)
     pieces = TopK.of(selection, x.shape, element_type("top_k", x), axes).cut(x.numblocks)
-    return ValuesIndices(*reduce(pieces, x, None, split_every))
+    mask = None if where is None else align_mask("top_k", where, x)
+    return ValuesIndices(*reduce(pieces, x, mask, split_every))

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from extremum.arrays import misfit_of
 from extremum.errors import ArgumentError
-from extremum.reductions import nan
 from extremum.signatures import like
 from extremum.xarray.dimensions import by_dimension, dims_of, each_variable, of_each_block, require_labelled
 from extremum.xarray.reductions import argmax, argmin
@@ -89,7 +88,7 @@ def idxtop_k(
 def idxtop_k(
     x: X, k: SupportsIndex, dim: Dims, *, fill_value: Any = None, **options: Unpack[TopKOptions]
 ) -> X | dict[Hashable, xr.DataArray]: ...
-@like("top_k", after=[top_k, idxmax, argmax], without=["sorted"])
+@like("top_k", after=[top_k, idxmax, argmax], without=["sorted", "default", "index_dtype"])
 def idxtop_k(x: Any, k: SupportsIndex, dim: Dims = None, *, fill_value: Any = None, **options: Any) -> Any:
     """Coordinate labels of the k largest or smallest elements along a dimension, best first.
 
@@ -98,9 +97,9 @@ def idxtop_k(x: Any, k: SupportsIndex, dim: Dims = None, *, fill_value: Any = No
     dim : hashable or sequence of hashable, optional
         A dimension with a coordinate, or several; optional if the array has only one dimension.
     fill_value : scalar, optional
-        The result where a slice has fewer than `k` elements that are not NaN. Without it such a slice is an error under
-        ``omit``. NaN becomes NaT where the labels are times or durations. Where the labels are text, NaN stays a float
-        and the result has dtype object.
+        The result where fewer than `k` elements of a slice take part. Without it such a slice is an error. NaN becomes
+        NaT where the labels are times or durations. Where the labels are text, NaN stays a float and the result has
+        dtype object.
 
     Returns
     -------
@@ -135,21 +134,13 @@ def _label(function: str, index_of: Any, x: Any, dim: Any, fill_value: Any, **op
 
 def _labels_of_best(x: Any, dim: Any, *, k: Any, fill_value: Any, **options: Any) -> Any:
     dims = _labelled_dims("idxtop_k", x, dim)
-    best = top_k(x, k, dims, **options)
-    indices = best.indices
-    if options["nan_policy"] == "omit":
-        # NaN fills what a slice lacks.
-        form = {"dask": "parallelized", "output_dtypes": [np.int64], "keep_attrs": True}
-        indices = xr.apply_ufunc(_of_numbers, best.values, indices, **form)
+    # Where a slice has fewer elements, the index is -1, whatever the value.
+    filling = np.zeros((), x.dtype)[()]
+    indices = top_k(x, k, dims, default=filling, **options).indices
     by_name = {dims[0]: indices} if len(dims) == 1 else by_dimension(indices, x, dims)
-    lack = f"place {{}} of the result has no element: its slice has fewer than {operator.index(k)} that are not NaN"
+    lack = f"place {{}} of the result has no element: fewer than {operator.index(k)} of its slice take part"
     result = {each: _labels_at("idxtop_k", at, x.coords[each], fill_value, lack) for each, at in by_name.items()}
     return result[dims[0]] if dim is None or dim in dims else result
-
-
-def _of_numbers(values: NDArray[Any], indices: NDArray[Any]) -> NDArray[Any]:
-    """Return indices, with -1 for that of NaN."""
-    return indices if values.dtype.kind in "biu" else np.where(nan(values), -1, indices)
 
 
 def _labels_of_each(function: str, x: xr.Dataset, dim: Any, call: Callable[[xr.DataArray, Any], Any]) -> Any:

@@ -11,8 +11,9 @@ import xarray as xr
 
 import extremum as ex
 from extremum.errors import ArgumentError
+from extremum.reductions import as_mask
 from extremum.signatures import ValuesIndices, like
-from extremum.xarray.dimensions import dims_of, each_variable, reduced, require_labelled
+from extremum.xarray.dimensions import dims_of, each_variable, mask, reduced, require_labelled
 from extremum.xarray.reductions import argmax
 
 if TYPE_CHECKING:
@@ -61,15 +62,20 @@ def top_k(x: X, k: SupportsIndex, dim: Dims = None, **options: Unpack[TopKOption
     require_labelled("top_k", x)
     dims = dims_of("top_k", dim, x)
     # Of a Dataset, variables that have only one of several dimensions get the new one too.
-    select = partial(_select, k=k, options=options, new=() if len(dims) == 1 else (_NEW,))
+    new = () if len(dims) == 1 else (_NEW,)
+    select = partial(_select, k=k, new=new, **options)
     best = each_variable(x, "top_k", dims, select) if isinstance(x, xr.Dataset) else select(x, dims)
     return cast("ValuesIndices[X, X]", best)
 
 
-def _select(x: xr.DataArray, dims: Sequence[Hashable], k: Any, options: Any, new: tuple[str, ...]) -> Any:
+def _select(
+    x: xr.DataArray, dims: Sequence[Hashable], *, k: Any, new: tuple[str, ...], where: Any, **options: Any
+) -> Any:
     """Select the k best over some dimensions, along the one that stays or a new one."""
+    plain_mask = mask("top_k", where, x)
     if not new:
-        return reduced(x, dims, ex.top_k(x.data, k, x.get_axis_num(dims[0]), **options), keepdims=True)
+        axis = x.get_axis_num(dims[0])
+        return reduced(x, dims, ex.top_k(x.data, k, axis, where=plain_mask, **options), keepdims=True)
     if _NEW in x.dims and _NEW not in dims:
         raise ArgumentError(
             f"top_k: the array has a dimension {_NEW!r}, and the result needs one of that name",
@@ -85,7 +91,16 @@ def _select(x: xr.DataArray, dims: Sequence[Hashable], k: Any, options: Any, new
     if hasattr(x.data, "dask"):
         from extremum.dask.selection import top_k_over
 
-        return reduced(x, dims, top_k_over(x.data, k, x.get_axis_num(dims), **options), new=new)
-    # A Variable has no labels to stack.
-    slices = x.variable.stack({_NEW: dims})
-    return reduced(x, dims, ex.top_k(slices.data, k, -1, **options), new=new)
+        axes = x.get_axis_num(dims)
+        return reduced(x, dims, top_k_over(x.data, k, axes, where=plain_mask, **options), new=new)
+    if plain_mask is not None:
+        plain_mask = _in_a_row(x, dims, as_mask("top_k", plain_mask, x.shape))
+    return reduced(x, dims, ex.top_k(_in_a_row(x, dims, x.data), k, -1, where=plain_mask, **options), new=new)
+
+
+def _in_a_row(x: xr.DataArray, dims: Sequence[Hashable], data: Any) -> Any:
+    """Return an array in the shape of `x` with the elements over some dimensions along its last axis, row-major."""
+    others = [name for name in x.dims if name not in dims]
+    # The lengths are written out: NumPy cannot infer one beside a length of 0.
+    lengths = [*(x.sizes[name] for name in others), math.prod(x.sizes[name] for name in dims)]
+    return xr.Variable(x.dims, data).transpose(*others, *dims).data.reshape(lengths)
