@@ -117,6 +117,23 @@ def test_hardmax_is_that_of_the_whole_array(data, case):
     hold(result, ex.hardmax(x, axes, where=where, nan_policy=policy), x, d.chunks, axes, where)
 
 
+def test_a_slice_with_fewer_than_k_elements_is_named_or_filled():
+    x = da.from_array(np.arange(12.0).reshape(6, 2), chunks=(2, 1))
+    where = x < 9
+    assert error_of(ArgumentError, ed.top_k(x, 2, where=where).indices.compute).reason == (
+        "top_k: the slice at (4,) of the result has fewer than 2 elements to choose from"
+    )
+    best = ed.top_k(x, 2, where=where, default=-1, index_dtype="int16")
+    assert_identical(best.indices.compute(), np.array([[1, 0]] * 4 + [[0, -1], [-1, -1]], np.int16))
+    assert best.indices.dtype == np.int16
+    some = x[x[:, 0] > 3]
+    assert ed.top_k(some, 2, where=[True, False], default=0).indices.compute().tolist() == [[0, -1]] * 4
+    error = error_of(ArgumentError, ed.top_k(some, 2, where=[True, False]).indices.compute)
+    assert error.where == "chunk (2, 0) of the result, from whose start the slice is counted"
+    assert "does not broadcast" in refusal(ArgumentError, ed.top_k, x, 1, where=np.ones((3, 2), bool))
+    assert "-1, which does not fit uint8" in refusal(ArgumentError, ed.top_k, x, 1, default=0, index_dtype="uint8")
+
+
 @pytest.mark.parametrize("chunks", [(-1, -1), (-1, 1), (3000, 2), (8193, 1)], ids=str)
 def test_hardmax_of_more_slices_than_numpy_reads_at_a_time(chunks):
     expected = np.tile(np.eye(2, dtype=np.float32), (4100, 1))

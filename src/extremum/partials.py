@@ -317,9 +317,12 @@ class TopK(Pieces):
             # Equal elements must come in ascending order of their indices.
             order = np.argsort(indices, axis)
             values, indices = (np.take_along_axis(each, order, axis) for each in (values, indices))
-        # A part may have had fewer than k elements.
         there = indices != -1
-        best = self.selection.select(values, None if there.all() else there)
+        if there.all():
+            best = self.selection.select(values, None)
+            return ((best.values, np.take_along_axis(indices, best.indices, axis)),)
+        # A part had fewer than k elements, and all parts together may have.
+        best = self.selection.select(values, there)
         places = np.take_along_axis(indices, np.maximum(best.indices, 0), axis)
         return ((best.values, np.where(best.indices == -1, -1, places)),)
 
