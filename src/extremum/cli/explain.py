@@ -44,9 +44,17 @@ Every rewrite is exact on every input, with ties, NaN and the sign of a zero. Be
 forms on samples and compares every bit; all NaNs count as equal. The opset of the model stays unless `--raise-opset`
 allows another. `fix` writes `-o OUT` if the target takes the result, as a copy if nothing changes. It writes nothing if
 the target refuses a node that has no rewrite. It also rewrites a node that the target takes but answers differently
-(EX107, EX108). If such a node has no exact rewrite, it stays; `fix` says so and exits with 1. The new nodes
-take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that becomes an index fails on an
-empty axis. DirectML has no doubles: for it, a rewrite of double has a TopK that runs elsewhere, and EX102 names it.
+(EX107, EX108), and with `--strict` one that differs only where no specification decides (EX110). If such a node has no
+exact rewrite, it stays; `fix` says so and exits with 1.
+
+What a node itself states is mended too: an output gets a name (EX016), an axis is counted from the front (EX007), and
+with `--limit-k` the k of TopK is limited to its axis (EX014, EX017). Elements of a type that the version forbids go
+through a Cast to a wider type and back (EX004).
+
+The new nodes take more time and memory than the one they replace. Two rewrites of one input share what both compute.
+The nodes have marks in `metadata_props`, so that a check sees them as the node that they replace. A Hardmax, ReduceMax
+or ReduceMin that becomes an index fails on an empty axis. DirectML has no doubles: for it, a rewrite of double has a
+TopK that runs elsewhere, and EX102 names it.
 """
 
 CLASSES = {name.lower(): getattr(errors, name) for name in errors.__all__ if name.endswith("Error")}

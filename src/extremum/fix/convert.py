@@ -1,10 +1,10 @@
-"""A model with other nodes at some places, and a model at a later opset, by onnx's own converter."""
+"""A model at a later opset, by onnx's own converter."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -13,24 +13,6 @@ import onnx
 from extremum.errors import ModelError
 from extremum.graph import nodes
 from extremum.runtimes.process import ended
-
-
-def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.NodeProto]]) -> onnx.ModelProto:
-    """Return a copy of a model with the nodes at some paths replaced."""
-    copy = deepcopy(model)
-
-    def rebuild(body: onnx.GraphProto | onnx.FunctionProto, prefix: str) -> None:
-        before = list(map(deepcopy, body.node))
-        del body.node[:]
-        for index, node in enumerate(before):
-            for name, graph in nodes.subgraphs(node):
-                rebuild(graph, nodes.path(prefix, index, name))
-            body.node.extend(replacements.get(nodes.path(prefix, index), [node]))
-
-    for _, prefix, body in nodes.bodies(copy):
-        rebuild(body, prefix)
-    return copy
-
 
 # In seconds; a model of ten thousand nodes takes a few.
 _LIMIT = 300.0

@@ -20,7 +20,7 @@ from extremum.check.rule import Rule
 from extremum.check.rules import RULES
 from extremum.errors import ExtremumError, ModelError, SpecError
 from extremum.fix.changes import Change, Fixed
-from extremum.fix.convert import convert, splice
+from extremum.fix.convert import convert
 from extremum.fix.draft import Draft
 from extremum.fix.rewrites import Rewrite, find
 from extremum.fix.share import share_work
@@ -30,6 +30,7 @@ from extremum.graph import nodes
 from extremum.graph.limits import K_IS_INPUT_SINCE, open_sizes
 from extremum.graph.load import external, load
 from extremum.graph.sites import Site, sites
+from extremum.graph.splice import splice
 from extremum.runtimes.runtime import refusal_of_opset
 from extremum.spec import ONNX, OPERATORS, OperatorVersion
 from extremum.tensors import wider_types

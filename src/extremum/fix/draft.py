@@ -46,6 +46,7 @@ class Draft:
         # The outputs that have fewer elements than before where k is above the axis.
         self.limited_outputs: tuple[str, ...] = ()
         self._prefix = prefix
+        self._original = site.node
         self._before: list[onnx.NodeProto] = []
         self._middle: list[onnx.NodeProto] | None = None
         self._after: list[onnx.NodeProto] = []
@@ -67,10 +68,7 @@ class Draft:
     @property
     def reference(self) -> Site:
         """The node that defines what the nodes compute, with a name for each output."""
-        node = onnx.NodeProto()
-        node.CopyFrom(self.source.node)
-        node.output[:] = self.outputs
-        return replace(self.source, node=node)
+        return replace(self.source, node=self._named(self.source.node))
 
     def change(self, before: Site) -> Change | None:
         """Return the change of a node of the model, or None if there is none."""
@@ -81,10 +79,11 @@ class Draft:
             return None
         written = [deepcopy(node) for node in self.nodes]
         if len(written) > 1:
-            mark(written, self.reference.node, self.source.opsets[ONNX])
+            # As it is in the model that is written, whose opset may be later.
+            mark(written, self._named(self._original), self.opset)
         return Change(
             place=before.place,
-            path=before.path,
+            path=self.site.path,
             operator=str(before.version),
             element=str(before.element),
             title=title,
@@ -176,6 +175,13 @@ class Draft:
         self._middle = fragment.finish()
         self.titles.append(rewrite.title)
         self.is_exact = is_exact
+
+    def _named(self, node: onnx.NodeProto) -> onnx.NodeProto:
+        """Return a node with a name for each output."""
+        named = onnx.NodeProto()
+        named.CopyFrom(node)
+        named.output[:] = self.outputs
+        return named
 
     def _copy(self) -> onnx.NodeProto:
         node = onnx.NodeProto()

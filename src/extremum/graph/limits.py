@@ -9,11 +9,12 @@ import numpy as np
 import onnx
 
 from extremum import validate
-from extremum.errors import SpecError
+from extremum.errors import SpecError, within
 from extremum.graph import nodes, types
 from extremum.graph.inference import InferenceInput
-from extremum.graph.sites import Site
-from extremum.spec import Family
+from extremum.graph.sites import Site, sites
+from extremum.graph.splice import splice
+from extremum.spec import ONNX, Family
 from extremum.tensors import Dimension, TensorType
 
 K_IS_INPUT_SINCE = 10
@@ -60,11 +61,15 @@ def limited(site: Site, opset: int, prefix: str) -> list[onnx.NodeProto] | None:
     data, k = site.names
     shape, axis, size, least = (f"{prefix}{name}" for name in ("shape", "axis", "size", "k"))
     make = onnx.helper.make_node
-    body = [
-        make("Shape", [data], [shape]),
-        make("Constant", [], [axis], value=onnx.numpy_helper.from_array(np.array([_axis(site, opset)], np.int64))),
-        make("Gather", [shape, axis], [size]),
-    ]
+    number = _axis(site)
+    body = [make("Shape", [data], [shape]), _constant(axis, number)]
+    if number >= 0 or opset >= _GATHER_TAKES_NEGATIVE_SINCE:
+        body.append(make("Gather", [shape, axis], [size]))
+    else:
+        # The last axis ends where the shape does.
+        end = f"{prefix}end"
+        body.append(_constant(end, number + 1 or np.iinfo(np.int64).max))
+        body.append(make("Slice", [shape, axis, end], [size]))
     if opset >= _MIN_TAKES_INTEGERS_SINCE:
         body.append(make("Min", [k, size], [least]))
     else:
@@ -76,19 +81,42 @@ def limited(site: Site, opset: int, prefix: str) -> list[onnx.NodeProto] | None:
     return [*body, top]
 
 
-def _axis(site: Site, opset: int) -> int:
-    """Return the axis as Gather takes it at an opset."""
+def with_limited_k(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model in which every TopK takes at most the elements of its axis, or the model itself if all do."""
+    names = {name for _, _, node in nodes.everywhere(model) for name in (*node.input, *node.output)}
+    replacements: dict[str, list[onnx.NodeProto]] = {}
+    outputs = set[str]()
+    for site in sites(model):
+        if not may_exceed(site):
+            continue
+        prefix = f"{next(filter(None, site.node.output), '')}/limit/"
+        while any(name.startswith(prefix) for name in names):
+            prefix += "/"
+        with within(site.where):
+            body = limited(site, site.opsets[ONNX], prefix)
+        if body is not None:
+            replacements[site.path] = body
+            outputs.update(filter(None, site.node.output))
+    if not replacements:
+        return model
+    result = splice(model, replacements)
+    open_sizes(result, outputs)
+    return result
+
+
+def _axis(site: Site) -> int:
+    """Return the axis, counted from the front if the rank is known."""
     axis = site.accepted["axis"]
     assert isinstance(axis, int)
     rank = site.inputs[0].rank
     if rank is not None:
         (axis,) = validate.axes(site.version, site.accepted, rank)
-    elif axis < 0 and opset < _GATHER_TAKES_NEGATIVE_SINCE:
-        raise SpecError(
-            f"the rank of the input of {site.version} is not known, and its axis is counted from the end",
-            remedy="state the shape in the model",
-        )
     return axis
+
+
+def _constant(name: str, number: int) -> onnx.NodeProto:
+    value = onnx.numpy_helper.from_array(np.array([number], np.int64))
+    return onnx.helper.make_node("Constant", [], [name], value=value)
 
 
 def open_sizes(model: onnx.ModelProto, limited_outputs: Collection[str]) -> None:

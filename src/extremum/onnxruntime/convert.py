@@ -22,6 +22,7 @@ import onnx.inliner
 
 from extremum.errors import ArgumentError, SpecError, within
 from extremum.graph import nodes as nodes_of
+from extremum.graph.limits import with_limited_k
 from extremum.graph.load import load
 from extremum.graph.nodes import Key, callees_first, key, one_node, operand_names
 from extremum.graph.sites import Site, require_harmless, sites
@@ -75,7 +76,9 @@ class Conversion:
         return "\n".join(map(str, self.changes)) or "not modified"
 
 
-def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Which = "all") -> Conversion:
+def convert(
+    model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Which = "all", *, limit_k: bool = False
+) -> Conversion:
     """Convert the nodes of the family to custom operators that compute exactly what their version means.
 
     Nodes are converted in the graph, in subgraphs and in model-local functions; everything else stays as it is. Weights
@@ -87,7 +90,9 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Whic
         The model, its serialised form, or the file that holds it. Not modified.
     nodes : str
         ``all``, or ``unsupported`` for nodes that the installed onnxruntime does not run. A node of an unknown element
-        type counts as unsupported.
+        type counts as unsupported. A node may have an element type that its version does not take, such as bool.
+    limit_k : bool
+        Whether a TopK whose k may be above the size of its axis takes all elements then, instead of failing.
 
     Raises
     ------
@@ -116,7 +121,8 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Whic
     if nodes not in get_args(Which):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
     original = load(model)
-    return convert_sites(original, tuple(sites(original)), nodes, in_place=original is not model)
+    source = with_limited_k(original) if limit_k else original
+    return convert_sites(source, tuple(sites(source)), nodes, in_place=source is not model)
 
 
 def convert_sites(
@@ -132,6 +138,7 @@ def convert_sites(
     changes = []
     for importer, path, node in nodes_of.everywhere(result):
         if path in schemas:
+            _name_outputs(node, result)
             _rewrite(schemas[path], node)
             changes.append(Change(nodes_of.with_name(path, node), str(schemas[path]), node.op_type))
             _import(importer)
@@ -172,7 +179,9 @@ def _schemas(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersi
         with within(site.where):
             # The version has to have every attribute, even one whose value comes with the call of the function.
             strange = {each.name: None for each in site.node.attribute if site.schema.attribute(each.name) is None}
-            nodes_of.resolve(site.schema, strange | site.attribute_values, site.names, site.inputs)
+            attributes = strange | site.attribute_values
+            # The custom operators take every element type, and exporters write some that a version forbids.
+            nodes_of.resolve(site.schema, attributes, site.names, site.inputs, any_element=True)
         if selection == "unsupported":
             # The import raises if onnxruntime is missing or too old.
             import_module("extremum.onnxruntime.library")
@@ -198,6 +207,18 @@ def _has_kernel(schema: OperatorVersion, opset: int, element: str) -> bool:
 def _import(importer: nodes_of.Importer) -> None:
     if DOMAIN not in {each.domain for each in importer.opset_import}:
         importer.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
+
+
+def _name_outputs(node: onnx.NodeProto, model: onnx.ModelProto) -> None:
+    """Name the outputs that nothing reads and that an exporter left without a name: the operators need all."""
+    if all(node.output):
+        return
+    taken = {name for _, _, each in nodes_of.everywhere(model) for name in (*each.input, *each.output)}
+    for at, name in enumerate(node.output):
+        other = f"{next(filter(None, node.output), node.op_type)}/output/{at}"
+        while other in taken:
+            other += "/"
+        node.output[at] = name or other
 
 
 def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
@@ -255,12 +276,17 @@ def _calls(function: onnx.FunctionProto) -> Iterator[Key]:
 
 def _declare(graph: onnx.GraphProto, prefix: str, calls: Mapping[str, Mapping[str, TensorType]]) -> None:
     """Declare the outputs of calls in a graph and its subgraphs, without shapes."""
-    names = {each.name for each in (*graph.input, *graph.output, *graph.value_info)}
+    # Some exporters state no type of a graph's output.
+    untyped = {each.name: each for each in graph.output if each.type.WhichOneof("value") is None}
+    names = {each.name for each in (*graph.input, *graph.output, *graph.value_info)} - untyped.keys()
     for index, node in enumerate(graph.node):
         for name, inner in nodes_of.subgraphs(node):
             _declare(inner, nodes_of.path(prefix, index, name), calls)
         types = calls.get(nodes_of.path(prefix, index), {})
         for name in node.output:
             if name in types and name not in names and (element := types[name].element):
-                number = element_of(element).onnx_number
-                graph.value_info.append(onnx.helper.make_tensor_value_info(name, number, None))
+                value = onnx.helper.make_tensor_value_info(name, element_of(element).onnx_number, None)
+                if name in untyped:
+                    untyped[name].CopyFrom(value)
+                else:
+                    graph.value_info.append(value)

@@ -33,6 +33,8 @@ class InferenceSession(StockSession):  # type: ignore[misc]
     nodes : str
         Which nodes are rewritten: ``all``, or ``unsupported`` for only those that the installed onnxruntime does not
         run.
+    limit_k : bool
+        Whether a TopK whose k may be above the size of its axis takes all elements then, instead of failing.
 
     Attributes
     ----------
@@ -67,6 +69,7 @@ class InferenceSession(StockSession):  # type: ignore[misc]
         provider_options: Any = None,
         *,
         nodes: Which = "all",
+        limit_k: bool = False,
         **options: Any,
     ) -> None:
         has_options = sess_options is not None
@@ -82,7 +85,7 @@ class InferenceSession(StockSession):  # type: ignore[misc]
         self.conversion: Conversion | None = None
         # These bytes mark a model in onnxruntime's own format.
         if start[4:8] != b"ORTM":
-            self.conversion = convert(path_or_bytes, nodes)
+            self.conversion = convert(path_or_bytes, nodes, limit_k=limit_k)
             own = before if isinstance(path_or_bytes, bytes) else str(Path(path_or_bytes).absolute().parent)
             if require_inside(self.conversion.model, own):
                 if not own and not has_options:
@@ -90,7 +93,7 @@ class InferenceSession(StockSession):  # type: ignore[misc]
                     raise ModelError(reason, remedy="give the file of the model")
                 # For a model in bytes onnxruntime would look in the current folder; this folder exists nowhere.
                 folder = own or str(Path(os.devnull, "nowhere"))
-            if self.conversion.modified:
+            if self.conversion.modified or limit_k:
                 path_or_bytes = self.conversion.model.SerializeToString()
         if folder != before:
             sess_options.add_session_config_entry(WEIGHTS_FOLDER, folder)
