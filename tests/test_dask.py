@@ -429,7 +429,7 @@ REFUSED = [
     ),
     (ElementTypeError, ex.argmax, (D,), {"where": da.zeros((4, 6))}, "argmax: where has element type float64"),
     (ArgumentError, ex.argmax, (D,), {"where": np.ones((5, 6), bool)}, "argmax: where has shape (5, 6), which"),
-    (ArgumentError, ed.max, (D,), {"split_every": 1}, "max: split_every=1 merges nothing"),
+    (ArgumentError, ed.max, (D,), {"split_every": 1}, "max: split_every is 1, not an integer of at least 2"),
     (ArgumentTypeError, ed.max, (D,), {"return_index": "no"}, "max: return_index is 'no', not a bool"),
     (ElementTypeError, ex.argmax, (D.astype(complex),), {}, "argmax: cannot take elements of type"),
     (ArgumentError, ex.top_k, (D, 7), {}, "top_k: k is 7, and there are 6 elements along axis 1"),

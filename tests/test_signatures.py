@@ -98,6 +98,8 @@ OTHER_WORDS = {
     "keepdim": "keepdims",
     "skipna": "nan_policy='omit', which leaves out NaN and what is missing",
     "initial": "default, which is the answer where no element takes part",
+    "largest": "mode='smallest' for the smallest; the largest are found without it",
+    "n": "k",
     "mask": "where, which is True where an element takes part",
     "skip": "",
 }

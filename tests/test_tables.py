@@ -234,11 +234,20 @@ def test_a_mask_is_for_each_column_of_operands(make):
         (ElementTypeError, lambda x: ex.maximum(x, np.array(["2020"], "M8[D]")), "times compare with times of their"),
         (AxisError, lambda x: ex.argmax(x, axis=2), "axis 2 is out of range"),
         (ArgumentTypeError, lambda x: ex.max(x, axis=True), "is not an integer"),
-        (ArgumentTypeError, lambda x: ex.top_k(x, 1), "top_k: a table has argmax and argmin and"),
+        (ArgumentTypeError, lambda x: ex.top_k(x, 1), "top_k: a table has rows, and the best elements of its columns"),
     ],
 )
 def test_what_does_not_fit_a_table_is_refused(make, error, call, text):
     assert text in refusal(error, call, make(PLACES))
+
+
+def test_the_error_about_the_k_best_of_a_table_names_a_call_that_works(make):
+    x = make(PLACES)
+    error = error_of(ArgumentTypeError, ex.top_k, x, 2)
+    call = error.remedy.partition(": ")[2].partition(", or pass")[0].replace("column", "a")
+    rows = eval(call, {"x": x, "extremum": ex, "k": 2})
+    values = ex.top_k(x["a"], 2).values
+    assert list(map(str, rows["a"])) == list(map(str, values))
 
 
 def test_other_labels_are_refused(make):

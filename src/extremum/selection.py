@@ -47,7 +47,9 @@ def top_k(
     index_dtype: Any = None,
 ) -> Any:
     """Answer a call of :func:`extremum.top_k` that the native module does not answer by itself."""
-    mode, in_order = "largest" if mode is None else mode, True if in_order is None else in_order
+    # The native module gives None for what the caller leaves out.
+    mode = "largest" if mode is None else mode
+    in_order = True if in_order is None else in_order
     nan_policy = "propagate" if nan_policy is None else nan_policy
     if (own := frontend("top_k", x)) is not None:
         settings = {"where": where, "default": default, "index_dtype": index_dtype}
@@ -97,10 +99,14 @@ class Selection:
             raise ArgumentTypeError(f"top_k: k is {k!r}, not an integer", remedy="pass an int") from None
         # Code that an argument runs may change the shape of the array, so read the shape last.
         axis = one_axis(x, axis)
-        where, most = ("", math.prod(x.shape)) if axis is None else (f" along axis {axis}", x.shape[axis])
+        most = math.prod(x.shape) if axis is None else x.shape[axis]
         if not 0 <= k <= most:
-            reason, given = f"top_k: k is {k}, and there are {most} elements{where}", f"{summary_of(x)}, k={k}"
-            raise ArgumentError(reason, given=given, remedy=f"pass k from 0 to {most}")
+            where = "" if axis is None else f" along axis {axis}"
+            raise ArgumentError(
+                f"top_k: k is {k}, and there are {most} elements{where}",
+                given=f"{summary_of(x)}, k={k}",
+                remedy=f"pass k from 0 to {most}",
+            )
         index = index_type("top_k", index_dtype)
         require_fit("top_k", most - 1, index)
         defaults = Reduction("top_k", (True,), axis).defaults(x.dtype, True, index, default)
@@ -125,6 +131,7 @@ class Selection:
         k = min(max(self.k, self.nan_policy == "raise"), length)
         if there is None:
             return self._best(array, k)
+        # Sort all elements, then move those that take part to the front, in their order.
         best = self._best(array, length)
         axis = self.axis or 0
         taken = np.take_along_axis(there.reshape(-1) if self.axis is None else there, best.indices, axis)

@@ -128,11 +128,14 @@ _ELSEWHERE = {
     **dict.fromkeys(("dtype", "index_dtype", "output_type"), ("dtype", "index_dtype")),
     **dict.fromkeys(("mask", "condition"), ("where",)),
     **dict.fromkeys(("output",), ("out",)),
+    **dict.fromkeys(("largest", "descending", "ascending", "reverse"), ("mode",)),
+    **dict.fromkeys(("n", "num", "kth"), ("k",)),
 }
 """Words of other libraries, and the words for them here; the first that a function has counts."""
 
 _MEANINGS = {
     "default": ", which is the answer where no element takes part",
+    "mode": "='smallest' for the smallest; the largest are found without it",
     "nan_policy": "='omit', which leaves out NaN and what is missing",
     "where": ", which is True where an element takes part",
 }

@@ -15,12 +15,15 @@ import numpy as np
 
 import extremum as ex
 from extremum import elementwise, reductions
-from extremum.errors import ArgumentError, ElementTypeError, within
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, within
 from extremum.interop import Operand, Table, as_operand, column, common_library, is_table, split_table
 from extremum.reductions import Reduction, operand_of, write_out
 from extremum.signatures import NanPolicy
 
-__all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax"]
+__all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "top_k"]
+
+_ROWS = {"pandas": "x.iloc[{}]", "polars": "x[{}]", "pyarrow": "x.take({})"}
+"""How a library takes rows of a table."""
 
 
 def _over_axes(name: str) -> Callable[..., Any]:
@@ -88,6 +91,15 @@ maximum, minimum = map(_elementwise, ("maximum", "minimum"))
 def _split(function: str, x: Any) -> Table:
     with within(function):
         return split_table(x)
+
+
+def top_k(x: Any, *_: Any, **__: Any) -> Any:
+    """Refuse a table: the k best elements of each column are in rows of their own."""
+    rows = _ROWS[split_table(x).library].format('extremum.top_k(x["column"], k).indices')
+    raise ArgumentTypeError(
+        "top_k: a table has rows, and the best elements of its columns are in different ones",
+        remedy=f"take the rows by one column: {rows}, or pass an array: x.to_numpy()",
+    )
 
 
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:

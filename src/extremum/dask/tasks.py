@@ -34,7 +34,10 @@ def reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tuple
     function = pieces.call.function
     width = split_every if split_every is not None else config.get("split_every", None) or _WIDTH
     if not isinstance(width, int) or width < 2:
-        raise ArgumentError(f"{function}: split_every={width!r} merges nothing", remedy="pass an integer above 1")
+        raise ArgumentError(
+            f"{function}: split_every is {width!r}, not an integer of at least 2",
+            remedy="pass how many parts one task merges, or None",
+        )
     types = pieces.types
     # Tasks have the axes of the array only; a new axis comes last.
     has_new = None in pieces.result_axes
