@@ -231,6 +231,29 @@ def test_an_output_of_known_size_that_does_not_fit_is_refused_by_prepare(body):
     )
 
 
+@pytest.mark.parametrize("engine", backend.ENGINES)
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"(float[n] x) => (v, i) <int64[1] k = {{{2**33 + 5}}}> {{ v, i = TopK(x, k) }}",
+        f"(float[n] x) => (y, i) <int64[1] k = {{{2**62}}}> {{ v, i = TopK(x, k) w = Neg(v) y = Max(w, w) }}",
+        "(float[n] x, int64[1] k) => (v, i) { v, i = TopK(x, k) }",
+    ],
+    ids=["an initializer", "with nodes after it", "an input"],
+)
+def test_a_k_that_no_memory_holds_is_above_the_size_of_the_axis(body, engine):
+    if engine == "onnxruntime":
+        pytest.importorskip("onnxruntime")
+    prepared = backend.prepare(model(body), engine=engine)
+    inputs = [np.ones(3, np.float32), np.array([2**33 + 5])][: 1 + ("int64[1] k)" in body)]
+    error = SpecError
+    words = " elements along axis 0 of its input, which has 3"
+    if engine == "onnxruntime":
+        error = ExecutionError
+        words = ", but axis 0 of the input has 3 elements"
+    assert words in str(error_of(error, prepared.run, inputs))
+
+
 def test_an_output_that_does_not_fit_is_refused_before_it_is_allocated():
     prepared = backend.prepare(model("(float[n, 1] a, float[1, m] b) => (y) { y = Max(a, b) }"))
     # One element, seen a billion times.

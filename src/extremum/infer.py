@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from extremum import validate
 from extremum.errors import SpecError
-from extremum.spec import OPERATORS, Family, OperatorVersion
+from extremum.spec import DIRECTML, OPERATORS, Family, OperatorVersion
 from extremum.tensors import Dimension, Shape, TensorType, differ, shape_text
 from extremum.validate import Attributes
 
@@ -58,8 +58,12 @@ def _selection(schema: OperatorVersion, values: Attributes, shape: Shape | None)
     (axis,) = validate.axes(schema, values, len(shape))
     size, k = shape[axis], values["k"] if isinstance(values["k"], int) else None
     if k is not None and isinstance(size, int) and k > size:
-        reason = f"{schema} takes {k} elements along axis {axis} of its input, which has {size}"
-        raise SpecError(reason, remedy=f"use a k in [0, {size}]")
+        # No tensor of DirectML is empty.
+        least = 1 if schema.domain == DIRECTML else 0
+        raise SpecError(
+            f"{schema} takes {k} elements along axis {axis} of its input, which has {size}",
+            remedy=f"use a k in [{least}, {size}]",
+        )
     return (*shape[:axis], k, *shape[axis + 1 :])
 
 
