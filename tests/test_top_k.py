@@ -179,6 +179,28 @@ def test_a_slice_with_too_few_elements_is_named():
     assert ex.top_k(X, 1, (1,)).indices.tolist() == [[1], [0]]
 
 
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("mode", ["largest", "smallest"])
+@pytest.mark.parametrize("dtype", ["int8", "float32", "uint16"])
+def test_long_lines_of_which_few_elements_take_part(dtype, mode, in_order):
+    rng = np.random.default_rng(6)
+    x = rng.integers(0, 100, (3, 9000)).astype(dtype)
+    # The worst elements of the type take part too.
+    x[:, ::7] = -np.inf if dtype == "float32" else np.iinfo(dtype).min
+    x[:, ::11] = np.inf if dtype == "float32" else np.iinfo(dtype).max
+    where = rng.random(x.shape) < [[0.5], [0.03], [0.0]]
+    best = ex.top_k(x, 400, mode=mode, sorted=in_order, where=where, default=1)
+    for line, there, values, indices in zip(x, where, *best, strict=True):
+        (places,) = np.nonzero(there)
+        order = places[np.argsort(line[places].astype(float) * (-1 if mode == "largest" else 1), kind="stable")][:400]
+        count = len(order)
+        assert (np.sort(indices[:count]) == np.sort(order)).all()
+        assert not in_order or (indices[:count] == order).all()
+        assert (values[:count] == line[indices[:count]]).all()
+        assert (indices[count:] == -1).all()
+        assert (values[count:] == 1).all()
+
+
 def test_missing_elements_are_skipped():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     best = ex.top_k(pandas.array([3, None, 2], dtype="Int64"), 2, nan_policy="omit")
