@@ -19,7 +19,7 @@ from extremum.check.marks import replaced
 from extremum.check.question import AskedRuntime
 from extremum.check.rule import Rule, Targets
 from extremum.check.rules import RULES, matching
-from extremum.directml import feature_level_of
+from extremum.directml.enumerations import feature_level_of
 from extremum.errors import ArgumentError
 from extremum.graph.load import load
 from extremum.graph.nodes import canonical

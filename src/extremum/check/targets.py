@@ -9,7 +9,7 @@ from extremum import infer, validate
 from extremum.check.findings import Severity
 from extremum.check.question import AskedRuntime, Kind, refusals
 from extremum.check.rule import Rule, Targets, rule
-from extremum.directml import steps
+from extremum.directml.lowering import steps
 from extremum.errors import ExecutionError, ExtremumError, SpecError, UnknownOperatorError
 from extremum.graph.sites import Site
 from extremum.runtimes import shown

@@ -16,7 +16,8 @@ from extremum import backend, runtimes, validate
 from extremum.check.question import AskedRuntime
 from extremum.check.rule import Targets
 from extremum.check.rules import find
-from extremum.directml import FeatureLevel, create_operator, steps
+from extremum.directml import FeatureLevel, create_operator
+from extremum.directml.lowering import steps
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes
 from extremum.graph.sites import Site
