@@ -63,9 +63,24 @@ def top_k(x: X, k: SupportsIndex, dim: Dims = None, **options: Unpack[TopKOption
     dims = dims_of("top_k", dim, x)
     # Of a Dataset, variables that have only one of several dimensions get the new one too.
     new = () if len(dims) == 1 else (_NEW,)
+    if new:
+        _require_free(x, dims)
     select = partial(_select, k=k, new=new, **options)
     best = each_variable(x, "top_k", dims, select) if isinstance(x, xr.Dataset) else select(x, dims)
     return cast("ValuesIndices[X, X]", best)
+
+
+def _require_free(x: xr.DataArray | xr.Dataset, dims: Sequence[Hashable]) -> None:
+    """Refuse an array in which something that stays has the name of the new dimension."""
+    names = {name: "coordinate" for name, coord in x.coords.items() if not set(coord.dims) & set(dims)}
+    names |= dict.fromkeys(set(x.dims).difference(dims), "dimension")
+    if isinstance(x, xr.Dataset):
+        names |= dict.fromkeys(x.data_vars, "variable")
+    if _NEW in names:
+        raise ArgumentError(
+            f"top_k: there is a {names[_NEW]} {_NEW!r}, and the result needs a dimension of that name",
+            remedy=f"rename it: x.rename({_NEW}=...)",
+        )
 
 
 def _select(
@@ -76,11 +91,6 @@ def _select(
     if not new:
         axis = x.get_axis_num(dims[0])
         return reduced(x, dims, ex.top_k(x.data, k, axis, where=plain_mask, **options), keepdims=True)
-    if _NEW in x.dims and _NEW not in dims:
-        raise ArgumentError(
-            f"top_k: the array has a dimension {_NEW!r}, and the result needs one of that name",
-            remedy=f"rename it: x.rename({_NEW}=...)",
-        )
     most = math.prod(x.sizes[name] for name in dims)
     if isinstance(k, int) and k > most:
         raise ArgumentError(
