@@ -114,13 +114,8 @@ class Selection:
         return cls(k, axis, mode == "largest", in_order, nan_policy, filling, index)
 
     def mask(self, x: Operand, where: Any) -> NDArray[np.bool_] | None:
-        """Return a mask of the elements that take part, None if all do."""
-        mask = Reduction("top_k", (self.largest,), nan_policy=self.nan_policy, where=where).mask(x)
-        if self.nan_policy == "omit" and self.default is not None and x.array.dtype.kind not in "biu":
-            # NaN leaves its place to the default.
-            numbers = ~nan(x.array)
-            mask = numbers if mask is None else mask & numbers
-        return mask
+        """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
+        return Reduction("top_k", (self.largest,), nan_policy=self.nan_policy, where=where).mask(x)
 
     def select(self, array: NDArray[Any], there: NDArray[np.bool_] | None) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
         """Return the candidates: the k best, or all if there are fewer; at least one under ``raise``.
@@ -132,7 +127,14 @@ class Selection:
             there = None if there is None else there.reshape(-1)
         axis = self.axis or 0
         k = min(max(self.k, self.nan_policy == "raise"), array.shape[axis])
-        return self._best(array, k, axis) if there is None else self._best_of(array, there, k, axis)
+        best = self._best(array, k, axis) if there is None else self._best_of(array, there, k, axis)
+        if not self._drops_nan(array.dtype):
+            return best
+        # NaN comes last, and leaves its place to the default.
+        return ValuesIndices(best.values, np.where(nan(best.values), -1, best.indices))
+
+    def _drops_nan(self, dtype: np.dtype[Any]) -> bool:
+        return self.nan_policy == "omit" and self.default is not None and dtype.kind not in "biu"
 
     def _best_of(
         self, array: NDArray[Any], there: NDArray[np.bool_], k: int, axis: int
@@ -142,6 +144,9 @@ class Selection:
         filled = array.astype(array.dtype.newbyteorder("="))
         np.copyto(filled, self._worst(filled.dtype), where=~there)
         best = self._best(filled, k, axis)
+        if self._drops_nan(filled.dtype):
+            # The worst is NaN, so every place that it takes is one for the default.
+            return best
         taken = np.take_along_axis(there, best.indices, axis)
         if taken.all():
             return best
