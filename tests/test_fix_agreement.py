@@ -10,6 +10,7 @@ import pytest
 from extremum import backend, runtimes
 from extremum.check import check
 from extremum.fix import fix
+from extremum.runtimes.process import InProcess
 from models import model
 
 ROOT = Path(__file__).parents[1]
@@ -140,3 +141,37 @@ def test_two_rewrites_of_one_input_share_their_common_half(in_process):
     x = np.array([[1, np.nan, 3, 3], [-0.0, 0.0, -1, -2]], np.float32)
     for one, other in zip(backend.run_model(fixed.model, [x]), backend.run_model(given, [x]), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("level", ["3_0", "4_1", "5_1"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "(double[2, 3, 4] x) => (y) { y = ReduceMax <axes = [0, 1, 2]> (x) }",
+        "(double[2, 3] x) => (y, z) { y = ArgMax <axis = 1> (x) z = Hardmax (x) }",
+        "(bfloat16[2, 3] x) => (y) { y = Min (x, x) }",
+        "(int64[2, 3] x) => (y) { y = ArgMin (x) }",
+    ],
+)
+def test_both_agree_about_a_feature_level_of_directml(body, level):
+    given = model(body)
+    fixed = fix(given, f"directml-{level}")
+    rules = {"feature_level": level, "select": ["EX0", "EX102", "EX104"]}
+    before, after = (check(each, **rules).counted() for each in (given, fixed.model))
+    assert len(after) <= len(before)
+    assert bool(after) == bool(fixed.refusals or fixed.differences or fixed.kept)
+
+
+def in_reverse(_, proto, feeds):
+    """An answer whose last axis is in the other order."""
+    return [np.flip(each, -1) for each in backend.run_model(proto, list(feeds.values()))]
+
+
+def test_another_order_of_unsorted_results_is_an_info(monkeypatch, in_process):
+    monkeypatch.setattr(InProcess, "ask", in_reverse)
+    body = "(int32[n, 4] x) => (v, i) {{ k = Constant <value_ints = [3]> () v, i = TopK <sorted = {}> (x, k) }}"
+    unsorted, ordered = (check(model(body.format(flag)), runtime="onnx.reference") for flag in (0, 1))
+    assert unsorted.counted() == ()
+    assert [each.code for each in unsorted.findings] == ["EX110"]
+    assert unsorted.findings[0].reason.endswith("differently: order of unsorted results")
+    assert {each.code for each in ordered.counted()} == {"EX107"}

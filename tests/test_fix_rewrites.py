@@ -187,7 +187,9 @@ def test_what_directml_refuses(name, element, level, opset):
     operands = "a, b" if name in ("Max", "Min") else "a"
     original = model(f"({onnx_name}[2, 3] a, {onnx_name}[2, 3] b) => (y) {{ y = {name} ({operands}) }}", opset)
     fixed = fix(original, f"directml-{level}")
-    assert (fixed.summary(), fixed.notes) == (f"1 node rewritten for DirectML {level}", ())
+    # The TopK of a rewrite of double runs elsewhere.
+    left = "; 1 finding of extremum check left" if element == "float64" else ""
+    assert (fixed.summary(), fixed.notes) == (f"1 node rewritten for DirectML {level}{left}", ())
     random = np.random.default_rng(0)
     values = edges(element).astype(dtype.dtype)
     prepared = [backend.prepare(each) for each in (fixed.model, original)]

@@ -100,6 +100,7 @@ def apply_rules(all_sites: Sequence[Site], rules: Collection[Rule], targets: Tar
     findings: dict[Finding, None] = {}
     notes: dict[str, None] = {}
     places = set[str]()
+    of_written = set[tuple[int, str]]()
     for number, site in enumerate(all_sites):
         # A rule about answers sees the nodes that `extremum fix` wrote as the one node that they replace.
         if (before := rewritten.before.get(number)) is not None:
@@ -111,8 +112,15 @@ def apply_rules(all_sites: Sequence[Site], rules: Collection[Rule], targets: Tar
         if any(tensor.element is None for tensor in site.operands):
             notes[f"an element type at {site.place} is not known, so some rules do not apply to it"] = None
         places.add(site.path)
-        alone = [rule for rule in rules if not (rule.follows and number in rewritten.written)]
-        findings.update(dict.fromkeys(_findings(site, alone, targets)))
+        last = rewritten.written.get(number)
+        if last is None:
+            findings.update(dict.fromkeys(_findings(site, rules, targets)))
+            continue
+        # Of the nodes that were written in the place of one, the first with a finding of a rule stands for all.
+        for finding in _findings(site, [rule for rule in rules if not rule.follows], targets):
+            if (last, finding.code) not in of_written:
+                of_written.add((last, finding.code))
+                findings[finding] = None
     return Report(tuple(findings), len(places), tuple(notes), len({site.path for site in all_sites}))
 
 

@@ -69,8 +69,8 @@ class Replaced:
 
     # The site of the node before, by the number of the site whose node now gives its result.
     before: Mapping[int, Site]
-    # The numbers of all sites whose nodes were written.
-    written: frozenset[int]
+    # All sites whose nodes were written, each with the number of the site that gives the result.
+    written: Mapping[int, int]
 
 
 def replaced(sites: Sequence[Site]) -> Replaced:
@@ -81,14 +81,15 @@ def replaced(sites: Sequence[Site]) -> Replaced:
         for part in _parts(site.node):
             parts[id(site.types), part].append(number)
     before: dict[int, Site] = {}
-    written = set[int]()
+    written: dict[int, int] = {}
     for numbers in parts.values():
         group = [sites[number] for number in numbers]
         original = _original(group)
         if original is not None:
-            before[numbers[-1]] = original
-            written.update(numbers)
-    return Replaced(before, frozenset(written))
+            last = numbers[-1]
+            before[last] = original
+            written.update(dict.fromkeys(numbers, last))
+    return Replaced(before, written)
 
 
 def _original(group: Sequence[Site]) -> Site | None:

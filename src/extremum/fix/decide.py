@@ -118,6 +118,11 @@ def fix(
         result = splice(source, {change.path: change.after for change in changes})
         if outcome.limited:
             open_sizes(result, outcome.limited)
+        # The new nodes may themselves be such that a check of the target names one.
+        _, of_new = _found(list(sites(result)), rules, aim)
+        new = {path: [each for each in found if each.code >= "EX1"] for path, found in of_new.items()}
+        outcome.keep(new, "the rewrite needs it", answers=())
+        left["kept"] = tuple(outcome.kept.values())
         if not whole:
             notes.append("compared node by node, not as a whole, as requested")
         elif has_external_data(original):
@@ -154,21 +159,22 @@ def _found(all_sites: Sequence[Site], rules: Collection[Rule], aim: Target) -> t
     earlier: _Found = {}
     for number, site in enumerate(all_sites):
         if (before := rewritten.before.get(number)) is not None:
-            _look(earlier, before, [rule for rule in rules if rule.follows], aim)
+            _look(earlier, site.path, before, [rule for rule in rules if rule.follows], aim)
         if site.schema is None:
             continue
-        if number in rewritten.written:
-            _look(earlier, site, [rule for rule in rules if not rule.follows], aim)
+        if (last := rewritten.written.get(number)) is not None:
+            # One of them stands for all.
+            _look(earlier, all_sites[last].path, site, [rule for rule in rules if not rule.follows], aim)
         else:
-            _look(found, site, rules, aim)
+            _look(found, site.path, site, rules, aim)
     return found, earlier
 
 
-def _look(found: _Found, site: Site, rules: Iterable[Rule], aim: Target) -> None:
+def _look(found: _Found, path: str, site: Site, rules: Iterable[Rule], aim: Target) -> None:
     for rule in rules:
         for error in rule.look(site, site.version, aim.targets):
             context = error.with_context(where=site.where, given=site.given or None)
-            found.setdefault(site.path, []).append(_Finding(rule.code, context))
+            found.setdefault(path, []).append(_Finding(rule.code, context))
 
 
 @dataclass(slots=True)
