@@ -52,9 +52,18 @@ MODELS = {
 TARGETS = [None, *(each.name for each in runtimes.installed(["onnxruntime", "onnx.reference", "openvino", "tract"]))]
 
 
+# The others do not take a Reshape whose result has no known rank.
+TAKES_UNKNOWN_RANKS = (None, "onnxruntime", "onnx.reference")
+CASES = [
+    (name, target)
+    for name in MODELS
+    for target in TARGETS
+    if "unknown rank" not in name or target in TAKES_UNKNOWN_RANKS
+]
+
+
 @pytest.mark.parametrize("strict", [False, True], ids=["", "strict"])
-@pytest.mark.parametrize("target", TARGETS, ids=str)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "target"), CASES)
 def test_a_check_after_a_fix_reports_no_more_and_both_have_one_status(name, target, strict, in_process):
     opset, body = MODELS[name]
     given = model(body, opset)
