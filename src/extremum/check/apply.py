@@ -89,8 +89,10 @@ def check(
 
 
 def _selected(select: Collection[str], ignore: Collection[str]) -> list[Rule]:
-    selection, exclusion = ({rule.code for code in codes for rule in matching(code)} for codes in (select, ignore))
-    return [rule for rule in RULES if (not selection or rule.code in selection) and rule.code not in exclusion]
+    """Return the rules that some codes select, or all, without those that others leave out."""
+    chosen = [rule for code in select for rule in matching(code)] if select else RULES
+    left_out = [rule for code in ignore for rule in matching(code)]
+    return [rule for rule in RULES if rule in chosen and rule not in left_out]
 
 
 def apply_rules(all_sites: Sequence[Site], rules: Collection[Rule], targets: Targets) -> Report:
@@ -104,7 +106,8 @@ def apply_rules(all_sites: Sequence[Site], rules: Collection[Rule], targets: Tar
     for number, site in enumerate(all_sites):
         # A rule about answers sees the nodes that `extremum fix` wrote as the one node that they replace.
         if (before := rewritten.before.get(number)) is not None:
-            findings.update(dict.fromkeys(_findings(before, [rule for rule in rules if rule.follows], targets)))
+            about_answers = [rule for rule in rules if rule.follows]
+            findings.update(dict.fromkeys(_findings(before, about_answers, targets)))
         if ONNX not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
             notes[f"{site.node.op_type} at {site.place} has no version: its domain is not imported"] = None
         if site.schema is None:

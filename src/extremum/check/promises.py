@@ -367,7 +367,8 @@ def _declared_output(site: Site, schema: OperatorVersion, targets: Targets) -> I
     for name, inferred in zip(site.node.output, site.outputs(), strict=True):
         declared = site.declared_types.get(name, TensorType())
         yield from refusals(validate.output, schema, name, declared, inferred)
-        if inferred.shape is not None and declared.shape is not None and differ(inferred.shape, declared.shape):
+        are_known = inferred.shape is not None and declared.shape is not None
+        if are_known and differ(inferred.shape or (), declared.shape or ()):
             yield SpecError(f"{schema} gives {inferred}, but its output {name!r} is declared {declared}")
 
 

@@ -77,7 +77,9 @@ def beyond_axis(site: Site, inputs: Feeds) -> tuple[Feeds, Feeds]:
 
 def _sample_types(site: Site) -> dict[str, TensorType]:
     """Return the type of each input of a sample, with values for an input that stands for an attribute."""
-    joint = site.outputs(any_element=True)[0].shape if site.version.family in (Family.MAXIMUM, Family.MINIMUM) else None
+    joint = None
+    if site.version.family in (Family.MAXIMUM, Family.MINIMUM):
+        joint = site.outputs(any_element=True)[0].shape
     k = site.accepted.get("k")
     least = min(k, _MOST_SELECTED) if isinstance(k, int) else 0
     types: dict[str, TensorType] = {}
@@ -110,7 +112,10 @@ def _draw_samples(types: Mapping[str, TensorType], kinds: Iterable[Kind]) -> Ite
 
 def _sizes(tensor: TensorType, joint: Shape | None) -> tuple[int, ...]:
     """Return the sizes of a sample; an open size fits the others in broadcasting."""
-    shape = tensor.shape if tensor.shape is not None else (None,) * (_OPEN_RANK if joint is None else len(joint))
+    shape = tensor.shape
+    if shape is None:
+        rank = _OPEN_RANK if joint is None else len(joint)
+        shape = (None,) * rank
     others = joint[len(joint) - len(shape) :] if joint else (None,) * len(shape)
     numbers = ([size for size in pair if isinstance(size, int)] for pair in zip(shape, others, strict=True))
     return tuple(min((*sizes, _LARGEST_SIZE)[0], _LARGEST_SIZE) for sizes in numbers)
@@ -299,8 +304,9 @@ def _question(site: Site) -> _Question:
         asked = _renamed(site.written.nodes, {**names, **outputs})
         asked_opset = site.written.opset
     types = {names[name]: each for name, each in _sample_types(site).items()}
-    attributes = ", ".join(f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in before.attribute)
-    call = f"{before.op_type}{f' <{attributes}>' if attributes else ''} ({', '.join(before.input)})"
+    stated = [f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in before.attribute]
+    attributes = f" <{', '.join(stated)}>" if stated else ""
+    call = f"{before.op_type}{attributes} ({', '.join(before.input)})"
     return _Question(
         version=site.version,
         opset=opset,
@@ -384,10 +390,16 @@ def _shrink(inputs: Feeds, differs: Callable[[Feeds], bool]) -> Feeds:
 
 
 def _take(inputs: Feeds, axis: int, places: list[int]) -> Feeds:
-    # An array with one element along the axis is broadcast.
-    return {name: x if x.ndim < -axis or x.shape[axis] == 1 else np.take(x, places, axis) for name, x in inputs.items()}
+    fewer = dict(inputs)
+    for name, x in inputs.items():
+        # An array with one element along the axis is broadcast.
+        if x.ndim >= -axis and x.shape[axis] != 1:
+            fewer[name] = np.take(x, places, axis)
+    return fewer
 
 
 def _array(x: NDArray[Any]) -> str:
     values = " ".join(str(x.tolist()).split())
-    return f"{x.dtype}{list(x.shape)} {values if len(values) < _LONGEST_TEXT else f'{values[:_LONGEST_TEXT]} ...'}"
+    if len(values) >= _LONGEST_TEXT:
+        values = f"{values[:_LONGEST_TEXT]} ..."
+    return f"{x.dtype}{list(x.shape)} {values}"

@@ -20,7 +20,11 @@ from extremum.spec import ONNX, Family, OperatorVersion
 from extremum.tensors import TensorType
 
 _ELEMENTWISE = (Family.MAXIMUM, Family.MINIMUM)
-_FAILURES = {Outcome.REFUSED: "does not run", Outcome.CRASHED: "crashes on", Outcome.TIMED_OUT: "does not finish"}
+_FAILURES = {
+    Outcome.REFUSED: "does not run",
+    Outcome.CRASHED: "crashes on",
+    Outcome.TIMED_OUT: "does not finish",
+}
 _OPEN = {
     Outcome.NAN: "no document says what NaN compares to: keep it away from the node",
     Outcome.ZERO: "no document says which of the two zeros is the larger one: do not rely on its sign",
@@ -177,7 +181,9 @@ def _hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> 
     rank = site.inputs[0].rank if site.inputs else None
     # Where a runtime is named, or nodes stand in the place of this one, EX107 has what differs.
     is_compared = targets.asked is not None or site.written is not None
-    if is_compared or not schema.coerced or rank is None or any(refusals(validate.axes, schema, site.accepted, rank)):
+    if is_compared or not schema.coerced or rank is None:
+        return
+    if any(refusals(validate.axes, schema, site.accepted, rank)):
         return
     axes = validate.axes(schema, site.accepted, rank)
     if len(axes) > 1:
@@ -241,8 +247,9 @@ def _no_answer(site: Site, schema: OperatorVersion, targets: Targets) -> Iterato
     if (runtime := targets.asked) is None:
         return
     for difference, reproducer in runtime.differences(site):
-        if difference.outcome is Outcome.REFUSED and refusal_of_opset(runtime.watched.load, site.opsets[ONNX]):
-            yield _unknown_opset(runtime.name, site.opsets[ONNX], difference.why)
+        opset = site.opsets[ONNX]
+        if difference.outcome is Outcome.REFUSED and refusal_of_opset(runtime.watched.load, opset):
+            yield _unknown_opset(runtime.name, opset, difference.why)
         elif difference.outcome in _FAILURES:
             what = _FAILURES[difference.outcome]
             yield UnknownOperatorError(

@@ -147,9 +147,10 @@ _Found = dict[str, list[_Finding]]
 def _rules(aim: Target, *, limit_k: bool) -> list[Rule]:
     """Return the rules whose findings are mended: those that a check counts, and what else is asked for."""
     is_strict = bool(aim.also)
-    return [
-        rule for rule in RULES if is_strict or rule.severity is not Severity.INFO or (limit_k and rule.code == "EX017")
-    ]
+    if is_strict:
+        return list(RULES)
+    also = {"EX017"} if limit_k else set[str]()
+    return [rule for rule in RULES if rule.severity is not Severity.INFO or rule.code in also]
 
 
 def _found(all_sites: Sequence[Site], rules: Collection[Rule], aim: Target) -> tuple[_Found, _Found]:
@@ -194,18 +195,26 @@ class _Outcome:
             for finding in findings:
                 table = self.differences if finding.code in answers else self.kept
                 error = finding.error
-                remedy = f"it stays as it is: {why or error.remedy}" if why or error.remedy else "it stays as it is"
+                remedy = ": ".join(filter(None, ("it stays as it is", why or error.remedy)))
                 left = type(error)(error.reason, where=error.where, given=error.given, remedy=remedy)
                 table.setdefault((path, finding.code), left)
 
 
-def _outcome(family: list[Site], source: onnx.ModelProto, found: _Found, aim: Target, *, limit_k: bool) -> _Outcome:
+def _outcome(
+    family: list[Site],
+    source: onnx.ModelProto,
+    found: _Found,
+    aim: Target,
+    *,
+    limit_k: bool,
+) -> _Outcome:
     """Return what becomes of the nodes with findings; `source` may have a later opset than the original."""
     now = [site for site in sites(source) if site.schema is not None]
     if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
-    names = {name for _, _, node in nodes.everywhere(source) for name in (node.name, *node.input, *node.output)}
-    names.update(value.name for value in source.graph.input)
+    names = {value.name for value in source.graph.input}
+    for _, _, node in nodes.everywhere(source):
+        names.update((node.name, *node.input, *node.output))
     elements: dict[str, set[str | None]] = {}
     for site in family:
         elements.setdefault(site.path, set()).update(each.element for each in site.operands)
@@ -364,7 +373,8 @@ def _fitting(site: Site, code: str | None) -> Sequence[Rewrite | None]:
 def _rewrite(draft: Draft, rewrite: Rewrite | None, code: str, aim: Target) -> None:
     """Rewrite the node of a draft because of a finding."""
     if rewrite is None:
-        raise SpecError(f"{aim.name} takes no exact replacement of {draft.site.version} of {draft.site.element}")
+        site = draft.site
+        raise SpecError(f"{aim.name} takes no exact replacement of {site.version} of {site.element}")
     # The nodes of a rewrite for EX104 still have a Hardmax of the target.
     draft.rewrite(rewrite, is_exact=code != "EX104")
 

@@ -107,7 +107,8 @@ class Draft:
         """Write axes as they are without a sign, where the version does not say what a negative one means."""
         rank = self.site.inputs[0].rank if self.site.inputs else None
         for attribute in self.site.version.attributes:
-            if attribute.range is not AttributeRange.AXIS_UNSTATED or attribute.name not in self.site.attributes:
+            is_silent = attribute.range is AttributeRange.AXIS_UNSTATED
+            if not is_silent or attribute.name not in self.site.attributes:
                 continue
             stated = self.site.attributes[attribute.name]
             axes = stated if isinstance(stated, list) else [stated]
@@ -116,7 +117,8 @@ class Draft:
             front = [axis % rank if axis < 0 else axis for axis in axes]
             node = self._copy()
             (target,) = (each for each in node.attribute if each.name == attribute.name)
-            target.CopyFrom(onnx.helper.make_attribute(attribute.name, front if attribute.is_list else front[0]))
+            value = front if attribute.is_list else front[0]
+            target.CopyFrom(onnx.helper.make_attribute(attribute.name, value))
             self._replace(node)
             self.titles.append("with its axis counted from the front")
 

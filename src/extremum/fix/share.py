@@ -34,7 +34,8 @@ def share_work(changes: Iterable[Change]) -> tuple[Change, ...]:
             if is_new and key in known:
                 first = known[key]
                 marks.share(first, own)
-                aliases.update(((graph, name), other) for name, other in zip(own.output, first.output, strict=True))
+                for name, other in zip(own.output, first.output, strict=True):
+                    aliases[graph, name] = other
                 continue
             if is_new:
                 known[key] = own

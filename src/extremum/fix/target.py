@@ -74,7 +74,8 @@ def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
             pairs = list(zip(operands, types, strict=True))[: schema.input.maximum]
             for step in steps(schema, attributes, pairs, [(name, TensorType.of(result))], level):
                 operator = create_operator(step.desc, feature_level=level)
-                operator.dispatch(inputs=[tensors[each] for each in step.inputs], outputs=[tensors[step.output]])
+                sources = [tensors[each] for each in step.inputs]
+                operator.dispatch(inputs=sources, outputs=[tensors[step.output]])
             values[name] = result
         return [values[each.name] for each in model.graph.output]
 
@@ -89,7 +90,8 @@ def opened(text: str | None, *, strict: bool = False) -> Iterator[Target]:
         runtime = runtimes.find("onnxruntime")
         yield Target(shown(runtime), "EX101", "EX108", Targets(runtime=runtime), runtime.load)
     elif (level := levels.get(text)) is not None:
-        yield Target(f"DirectML {level}", "EX102", None, Targets(feature_level=level), partial(_directml, level), False)
+        targets = Targets(feature_level=level)
+        yield Target(f"DirectML {level}", "EX102", None, targets, partial(_directml, level), whole=False)
     elif text.partition(":")[0] in runtimes.known():
         with Subprocess(text) as process:
             targets = Targets(asked=AskedRuntime(process))

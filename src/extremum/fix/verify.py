@@ -59,7 +59,8 @@ def verify_node(draft: Draft, target: Target) -> None:
         try:
             expected = expected_outputs(node, meant, reference.opsets[ONNX])
             # All samples have the same types.
-            run = run or target.load(model_of(body, draft.opset, inputs, dict(zip(node.output, expected, strict=True))))
+            outputs = dict(zip(node.output, expected, strict=True))
+            run = run or target.load(model_of(body, draft.opset, inputs, outputs))
             with np.errstate(all="ignore"):
                 answers = list(map(np.asarray, run(inputs)))
         except Exception as error:

@@ -24,7 +24,11 @@ _GATHER_TAKES_NEGATIVE_SINCE = 11
 
 def may_exceed(site: Site) -> bool:
     """Return whether the k of a selection may be above the size of its axis, as far as the model alone shows."""
-    if site.schema is None or site.schema.family is not Family.TOP or len(site.inputs) < site.schema.least_inputs:
+    schema = site.schema
+    if schema is None or schema.family is not Family.TOP:
+        return False
+    if len(site.inputs) < schema.least_inputs:
+        # Another rule says so.
         return False
     k = site.accepted["k"]
     size = size_along_axis(site)
