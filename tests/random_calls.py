@@ -40,6 +40,7 @@ class Calls:
             self.one_hot: 5,
             self.extremum: 6,
             self.values: 6,
+            self.top_k: 4,
             self.directml: 2,
             self.refused: 1,
         }
@@ -177,6 +178,36 @@ class Calls:
         extremum.hardmax(x, spelt, **options)
         extremum.minmax(x, spelt, return_index=True, default=x.dtype.type(1), **options)
         getattr(extremum, random.choice(("argmax", "argmin")))(x, spelt, default=-1, **options)
+
+    def top_k(self):
+        """The k best along an axis, or of the whole array, which is read through any layout."""
+        random, x = self.random, self.array()
+        axis = None if not x.ndim or random.random() < 0.2 else random.randrange(x.ndim)
+        length = x.size if axis is None else x.shape[axis]
+        k = min(length, random.choice((0, 1, 2, 5, 16, 17, 100, length)))
+        order, policy = random.choice(list(Order)), random.choice(("propagate", "omit"))
+        mode = "largest" if order is Order.MAX else "smallest"
+        before = x.copy()
+        best = extremum.top_k(x, k, axis, mode=mode, nan_policy=policy)
+        free = extremum.top_k(x, k, axis, mode=mode, nan_policy=policy, sorted=False)
+        self.count["top_k"] += 1
+        if not self.checks:
+            return
+        line, along = (before.reshape(-1), 0) if axis is None else (before, axis)
+        values, indices = twins.top_k(line, order, along, k, nan_first=policy == "propagate")
+        taken = np.take_along_axis(line, free.indices, along).astype(values.dtype)
+        pairs = (
+            (best.values, values),
+            (best.indices, indices),
+            (np.sort(free.indices, along), np.sort(indices, along)),
+            (free.values, taken),
+            (x, before),
+        )
+        for actual, expected in pairs:
+            if not same_bits(actual, expected):
+                text = f"found    {actual!r}\nexpected {expected!r}"
+                raise WrongError(f"top_k {k} along {axis}, {mode}, {policy} {self.describe(None, x)}\n{text}")
+        self.count["compared"] += 1
 
     def directml(self):
         """A dispatch on memory that is as long as its description says."""

@@ -73,13 +73,16 @@ def reduce(x, order, axes, keepdims, tie, identity):
     return np.expand_dims(best, tuple(axes) if keepdims else ())
 
 
-def top_k(x, order, axis, k):
-    """A stable sort, which puts NaN last; it sorts from the end where the largest come first."""
+def top_k(x, order, axis, k, nan_first=None):
+    """A stable sort, from the end where the largest come first. NaN is the largest, unless `nan_first` is given."""
     keys = _comparable(x)
     if order is Order.MAX:
         places = x.shape[axis] - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
     else:
         places = np.argsort(keys, axis, kind="stable")
+    if nan_first is not None and keys.dtype.kind == "f":
+        later = np.isnan(np.take_along_axis(keys, places, axis)) != nan_first
+        places = np.take_along_axis(places, np.argsort(later, axis, kind="stable"), axis)
     indices = np.take(places, range(k), axis)
     return np.take_along_axis(x.astype(x.dtype.newbyteorder("=")), indices, axis), indices
 
