@@ -13,7 +13,8 @@ rustup component add miri rust-src --toolchain "$toolchain" 2>/dev/null || {
 
 run() {
 	echo "== $1: $cases random calls of seed $seed"
-	MIRIFLAGS="$2" RUSTFLAGS="$3" EXTREMUM_CASES=$cases EXTREMUM_SEED=$seed \
+	# A test gets the environment of its build, which may be a day old: only Miri's own flags are those of this run.
+	MIRIFLAGS="$2 -Zmiri-env-set=EXTREMUM_CASES=$cases -Zmiri-env-set=EXTREMUM_SEED=$seed" RUSTFLAGS="$3" \
 		cargo "+$toolchain" miri test --quiet --package extremum-kernels --target-dir target/miri --lib --test random -- --nocapture
 }
 run "Stacked Borrows" "-Zmiri-disable-isolation" ""
