@@ -118,6 +118,27 @@ def test_a_report_counts_and_the_model_is_left_as_it_is():
     assert given.SerializeToString(deterministic=True) == before
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("(float[3] x) => (y) { y = Neg (x) }", "0 nodes checked: the only node is of another operator"),
+        ("(float[3] x) => (y) { a = Neg (x) y = Abs (a) }", "0 nodes checked: all 2 nodes are of other operators"),
+        ("(float[3] x) => (x) { }", "0 nodes checked: no errors, no warnings, no info"),
+    ],
+)
+def test_a_report_without_nodes_of_these_operators_says_so(body, text):
+    assert check(model(body)).summary() == text
+
+
+@pytest.mark.parametrize("runtime", [None, "onnxruntime"])
+def test_an_opset_that_a_runtime_does_not_load_is_no_matter_of_rewriting(runtime, in_process):
+    given = model("(int16[3] x) => (y) { y = ArgMax (x) }", 99)
+    (finding,) = check(given, runtime=runtime, select=["EX101", "EX106"]).findings
+    (refused,) = fix(given, runtime).refusals
+    assert finding.reason == refused.reason == f"{ORT} loads no model of opset 99"
+    assert finding.remedy == refused.remedy == "export the model at an opset that it knows"
+
+
 def test_the_page_is_fresh():
     page = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
     assert page == markdown(), "write docs/check.md anew: extremum explain --markdown"

@@ -92,8 +92,9 @@ class Report:
         '3 nodes checked: no errors, no warnings, no info'
         """
         if not self.nodes and self.all_nodes:
-            others = "the only node is" if self.all_nodes == 1 else f"all {self.all_nodes} nodes are"
-            return f"0 nodes checked: {others} of other operators"
+            if self.all_nodes == 1:
+                return "0 nodes checked: the only node is of another operator"
+            return f"0 nodes checked: all {self.all_nodes} nodes are of other operators"
         counts = []
         for severity in Severity:
             count = sum(each.severity is severity for each in self.findings)

@@ -114,7 +114,11 @@ def _axes_errors(site: Site, schema: OperatorVersion, *, explicit: bool) -> Iter
     what="""
         The input has an element type that the version does not take, or `axes` or `K` is not a list of int64.
         """,
-    why="The model is not valid, even if a runtime happens to run it. A later version may take the type.",
+    why="""
+        The model is not valid, even if a runtime happens to run it. A later version may take the type. Where a
+        wider type holds every value, `extremum fix` adds a Cast to it and back; a session of extremum runs the
+        node as it is.
+        """,
     example="""
         <ir_version: 8, opset_import: ["" : 12]>
         g (bfloat16[4, 10] scores) => (int64[4, 1] label) {
