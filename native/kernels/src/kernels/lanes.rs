@@ -223,6 +223,17 @@ pub unsafe fn read_bits(from: *const u8, size: usize) -> u64 {
     }
 }
 
+/// The bits of an element of `size` bytes, which may be in the other byte order. Alignment is not needed.
+///
+/// # Safety
+/// The element may be read.
+#[inline]
+pub unsafe fn bits(from: *const u8, size: usize, swapped: bool) -> u64 {
+    // SAFETY: the caller's promise.
+    let bits = unsafe { read_bits(from, size) };
+    if swapped { bits.swap_bytes() >> (64 - 8 * size) } else { bits }
+}
+
 /// Writes the bits of an element of `size` bytes. Alignment is not needed.
 ///
 /// # Safety

@@ -7,7 +7,7 @@
 use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
 use crate::kernels::columns::Columns;
-use crate::kernels::lanes::{Aligned, Lines, Outputs, Source};
+use crate::kernels::lanes::{Aligned, Lines, Outputs, Source, bits};
 use crate::kernels::omit::{OMIT_SCRATCH, Omit};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
@@ -15,7 +15,6 @@ use crate::kernels::short_rows::{ShortRows, read_both};
 use crate::layout::ReductionOffsets;
 use crate::operations::input::{Input, with_sources};
 use crate::operations::plan::{BATCH, Form, MASK_SCRATCH, Plan, SHORT};
-use crate::operations::select::bits;
 use crate::operations::sink::{Results, combine};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;

@@ -16,7 +16,7 @@
 //! read twice only where it may occur.
 
 use crate::element::{IndexType, Pattern};
-use crate::kernels::lanes::{Outputs, read_bits, write_bits};
+use crate::kernels::lanes::{Outputs, bits, write_bits};
 use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, merge, place, position, positions,
     sort,
@@ -450,10 +450,3 @@ impl Sink for SecondReading<'_> {
 
 /// The most elements between two slices that are read again with them; for columns, a sixteenth of this number in slices.
 const LITTLE: usize = 1024;
-
-/// The bits of an element of `size` bytes, which may be swapped. Alignment is not needed.
-#[inline]
-pub unsafe fn bits(from: *const u8, size: usize, swapped: bool) -> u64 {
-    let bits = read_bits(from, size);
-    if swapped { bits.swap_bytes() >> (64 - 8 * size) } else { bits }
-}

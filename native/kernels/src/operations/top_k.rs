@@ -13,13 +13,13 @@
 
 use crate::element::ElementType;
 use crate::element::rule::Rule;
-use crate::kernels::lanes::Scratch;
+use crate::kernels::lanes::{Scratch, bits};
 use crate::kernels::pack::Pack;
 use crate::kernels::short_rows::{Set, with_kind, with_set};
 use crate::kernels::top_k::{Candidates, Collect, Find, Insert, LARGEST, Packed, Results, kth};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
 use crate::operations::input::{Input, Omit};
-use crate::operations::select::{Target, bits, select};
+use crate::operations::select::{Target, select};
 use crate::threads;
 use crate::vector::Register;
 use smallvec::SmallVec;
