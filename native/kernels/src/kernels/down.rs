@@ -29,6 +29,7 @@ use crate::element::ElementType;
 use crate::isa::Task;
 use crate::kernels::lanes::write_bits;
 use crate::kernels::short_rows::{Set, Unpacked, store_places, values, with_kind, with_set};
+use crate::vector::extent::Readable;
 use crate::vector::{Kind, Lanes, Mask, Register, fold, splat};
 use std::marker::PhantomData;
 
@@ -95,6 +96,14 @@ impl Down {
         with_set!(I => with_kind!(self.element, self.largest, K, flip, infinity => self.by_width::<I, K>(flip, infinity)), 0)
     }
 
+    /// Where a block begins. Only the elements of its rows may be read from there.
+    #[inline(always)]
+    unsafe fn rows_of<K: Kind>(&self, block: usize) -> Readable {
+        debug_assert!(block < self.blocks);
+        let data = self.data.wrapping_offset(self.block * block as isize);
+        Readable::lines(data, self.row, self.rows, self.columns * K::SIZE)
+    }
+
     unsafe fn by_width<I: Set<Register: Lanes<K>, Half: Lanes<K>, Narrow: Lanes<K>>, K: Kind>(
         &self,
         flip: i64,
@@ -154,7 +163,7 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
     unsafe fn strip<const EACH: usize>(&self, block: usize, column: usize) -> bool {
         let job = self.0;
         let (flip, infinity) = (splat::<K, V>(self.1), splat::<K, V>(self.2));
-        let from = job.data.wrapping_offset(job.block * block as isize).wrapping_add(column * K::SIZE);
+        let from = job.rows_of::<K>(block).wrapping_add(column * K::SIZE);
         let mut nans = V::no_nan();
         let (mut best, mut place) = ([flip; CHAINS], [flip; CHAINS]);
         let chains = Chains::<EACH>::new(from, job.rows, job.row, job.last);
@@ -163,7 +172,7 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
             for at in 0..CHAINS {
                 let (row, start) = chains.read(at % EACH, step);
                 let start = start.wrapping_add(at / EACH * V::BYTES);
-                (read[at], rows[at]) = (V::load(start).xor(flip), splat::<K, V>(row as i64));
+                (read[at], rows[at]) = (V::read(start).xor(flip), splat::<K, V>(row as i64));
             }
             V::see(&mut nans, read[0], read[1]);
             V::see(&mut nans, read[2], read[3]);
@@ -182,12 +191,14 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
                 return false;
             }
             let result = block * job.columns + column + at * V::LANES;
+            debug_assert!(result + V::LANES <= job.blocks * job.columns);
             if !job.index.is_null() {
                 store_places::<K, V, false>(rows, job.index.add(result));
             }
             if !job.values.is_null() {
                 let element = |lane: usize, row: usize| {
-                    from.wrapping_offset(job.row * row as isize).wrapping_add(at * V::BYTES + lane * K::SIZE)
+                    let row = from.wrapping_offset(job.row * row as isize);
+                    row.wrapping_add(at * V::BYTES + lane * K::SIZE).read(K::SIZE)
                 };
                 values::<K, V>(most, rows, flip, element, job.values.add(result * K::SIZE));
             }
@@ -209,7 +220,7 @@ unsafe fn combine<K: Kind, V: Lanes<K>>(best: &[V], place: &[V]) -> (V, V) {
 /// Stretches of `count` reads, walked in parallel in the order of comparison. They overlap where `N` does not divide `count`.
 struct Chains<const N: usize> {
     /// The number of the first read of each stretch, and where it reads.
-    first: [(isize, *const u8); N],
+    first: [(isize, Readable); N],
     /// Reads of each stretch.
     length: usize,
     /// From one read to the next, in numbers and in bytes.
@@ -218,7 +229,7 @@ struct Chains<const N: usize> {
 
 impl<const N: usize> Chains<N> {
     #[inline(always)]
-    fn new(data: *const u8, count: usize, stride: isize, last: bool) -> Self {
+    fn new(data: Readable, count: usize, stride: isize, last: bool) -> Self {
         let length = count.div_ceil(N);
         let (start, by) = if last { (count as isize - 1, -1) } else { (0, 1) };
         let mut first = [(0, data); N];
@@ -231,7 +242,7 @@ impl<const N: usize> Chains<N> {
 
     /// The number of a read, and where it reads.
     #[inline(always)]
-    fn read(&self, chain: usize, step: usize) -> (isize, *const u8) {
+    fn read(&self, chain: usize, step: usize) -> (isize, Readable) {
         let (number, data) = self.first[chain];
         (number + self.next.0 * step as isize, data.wrapping_offset(self.next.1 * step as isize))
     }
@@ -261,17 +272,18 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
                 write_bits(to, number(row), K::SIZE);
             }
         }
+        let numbers = Readable::bytes(numbers.as_ptr(), job.rows * width);
         let (reads, end) = (job.rows.div_ceil(V::BYTES / width), job.rows * width - V::BYTES);
         let length = reads.div_ceil(CHAINS);
         for block in 0..job.blocks {
-            let from = job.data.wrapping_offset(job.block * block as isize);
+            let from = job.rows_of::<K>(block);
             let mut nans = V::no_nan();
             let (mut best, mut place) = ([flip; CHAINS], [flip; CHAINS]);
             for step in 0..length {
                 for chain in 0..CHAINS {
                     let at = (((chain * length).min(reads - length) + step) * V::BYTES).min(end);
                     let at = if job.last { end - at } else { at };
-                    let (read, rows) = (V::load(from.add(at)).xor(flip), V::load(numbers.as_ptr().add(at)));
+                    let (read, rows) = (V::read(from.add(at)).xor(flip), V::read(numbers.add(at)));
                     V::see(&mut nans, read, read);
                     let lanes = read.lanes();
                     if step == 0 {
@@ -297,7 +309,7 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
                 }
                 if !job.values.is_null() {
                     let from = from.add(row * width + column * K::SIZE);
-                    job.values.add(result * K::SIZE).copy_from_nonoverlapping(from, K::SIZE);
+                    job.values.add(result * K::SIZE).copy_from_nonoverlapping(from.read(K::SIZE), K::SIZE);
                 }
             }
         }

@@ -4,6 +4,8 @@
 pub mod columns;
 pub mod down;
 pub mod elementwise;
+#[cfg(all(test, debug_assertions))]
+mod extents;
 pub mod lanes;
 pub mod omit;
 pub mod pack;

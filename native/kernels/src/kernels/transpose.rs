@@ -12,6 +12,7 @@
 //! The last such rows are left to the caller.
 
 use crate::vector::Register;
+use crate::vector::extent::Readable;
 use std::hint::black_box;
 
 /// A register of 16 bytes, and the next wider register, if there is one.
@@ -104,21 +105,40 @@ impl Transpose {
         rows
     }
 
+    /// What may be read of rows of elements of `size` bytes, by squares of `lanes` lanes: the rows, and, where rows are shorter
+    /// than a register, the gaps between them that [`rows_read_beyond`] allows.
+    ///
+    /// # Safety
+    /// The rows may be read.
+    #[inline(always)]
+    unsafe fn readable(&self, size: usize, lanes: usize) -> Readable {
+        let Self { from, stride, rows, len, .. } = *self;
+        // SAFETY: the caller's promise, and that of `rows_read_beyond`.
+        unsafe {
+            match usize::try_from(stride) {
+                Ok(step) if len < lanes => Readable::bytes(from, step * (rows - 1) + len * size),
+                _ => Readable::lines(from, stride, rows, len * size),
+            }
+        }
+    }
+
     /// Transposes one square for each part of the register.
     ///
     /// # Safety
     /// The rows of `N` elements may be read, and the columns written.
     #[inline(always)]
     unsafe fn square<V: Register, const SIZE: usize, const N: usize>(&self, row: usize, column: usize) {
-        let corner = self.from.wrapping_add(column * SIZE).wrapping_offset(self.stride * row as isize);
+        // SAFETY: the caller's promise.
+        let from = unsafe { self.readable(SIZE, N) };
+        let corner = from.wrapping_add(column * SIZE).wrapping_offset(self.stride * row as isize);
         let to = self.to.wrapping_add(column * self.step + row * SIZE);
         // If the compiler knew the stride, it would store all its multiples and load one for each register.
         let stride = if N > 2 { black_box(self.stride) } else { self.stride };
         // SAFETY: the caller's promise.
         unsafe {
-            let mut all = [V::load_parts(corner, stride * N as isize); N];
+            let mut all = [V::read_parts(corner, stride * N as isize); N];
             for (row, register) in all.iter_mut().enumerate().skip(1) {
-                *register = V::load_parts(corner.offset(stride * row as isize), stride * N as isize);
+                *register = V::read_parts(corner.offset(stride * row as isize), stride * N as isize);
             }
             let mut lanes = N;
             while lanes > 1 {

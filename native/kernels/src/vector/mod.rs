@@ -41,6 +41,7 @@ macro_rules! lanes {
     )*};
 }
 
+pub mod extent;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
 #[cfg(any(miri, test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -50,6 +51,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;
 
+use extent::Readable;
 use std::hint::select_unpredictable;
 
 /// A kind of lanes.
@@ -108,6 +110,21 @@ pub trait Register: Copy {
     unsafe fn load_parts(from: *const u8, stride: isize) -> Self;
     /// Stores the register.
     unsafe fn store(self, to: *mut u8);
+    /// Loads a register from bytes that may be read: where assertions are on, that is checked.
+    #[inline(always)]
+    unsafe fn read(from: Readable) -> Self {
+        Self::load(from.read(Self::BYTES))
+    }
+    /// Loads parts of 16 bytes that are `stride` bytes apart: where assertions are on, each of them is checked.
+    #[inline(always)]
+    unsafe fn read_parts(from: Readable, stride: isize) -> Self {
+        if cfg!(debug_assertions) {
+            for part in 0..(Self::BYTES / 16) as isize {
+                from.wrapping_offset(part * stride).read(16);
+            }
+        }
+        Self::load_parts(from.address(), stride)
+    }
     /// The exclusive or.
     unsafe fn xor(self, other: Self) -> Self;
     /// Copies the low `SIZE` bytes to every lane of `SIZE` bytes.

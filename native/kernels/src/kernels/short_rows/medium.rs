@@ -35,6 +35,7 @@
 use crate::isa::Task;
 use crate::kernels::lanes::{LINE, prefetch};
 use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, MASKED, NUMBERS, PLAIN, RAW, Set, Unpacked, turn_limit};
+use crate::vector::extent::Readable;
 use crate::vector::{Kind, Lanes, Mask, Register, fold_four, place, splat, spread, spread_four};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
@@ -177,7 +178,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     /// The elements of a register that begins some bytes after its row, masked ones replaced by the element that loses to all.
     #[inline(always)]
     unsafe fn masked(&self, elements: V, loser: V, row: usize, after: usize) -> V {
-        let mask = self.0.lines.from(row as isize).mask.add(after / K::SIZE);
+        let mask = self.0.mask(row).add(after / K::SIZE).read(V::LANES);
         match K::SIZE {
             1 => elements.under::<1>(mask, loser),
             2 => elements.under::<2>(mask, loser),
@@ -192,7 +193,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         let mut fills = V::Mask::none();
         for row in first..first + ROWS {
             for at in 0..N {
-                let elements = V::load(self.0.row(row).add(Self::start(self.0.len, at) * K::SIZE));
+                let elements = V::read(self.0.row::<K>(row).add(Self::start(self.0.len, at) * K::SIZE));
                 fills = fills.or(elements.equal(loser));
             }
         }
@@ -202,13 +203,13 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     /// The number of chunks of a row, 0 where the loop over the row is unrolled; and, where rows are read one at a time, the
     /// bytes by which all chunks but the first and the last begin earlier, so that they begin at a cache line.
     #[inline(always)]
-    fn chunks(job: &Job, from: *const u8) -> (usize, usize) {
+    fn chunks(job: &Job, from: Readable) -> (usize, usize) {
         let count = if N > 0 { 0 } else { (job.len * K::SIZE).div_ceil(CHUNK * V::BYTES) };
         if ROWS > 1 {
             return (count, 0);
         }
         let spare = count * CHUNK * V::BYTES - job.len * K::SIZE;
-        let skew = from as usize % LINE / K::SIZE * K::SIZE;
+        let skew = from.address() as usize % LINE / K::SIZE * K::SIZE;
         // An additional chunk costs a shorter row more.
         let skew = if skew <= spare || count >= 8 { skew } else { 0 };
         (count + usize::from(skew > spare), skew)
@@ -239,14 +240,14 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         let mut nans = V::no_nan();
         let (mut best, mut least, mut only) = ([flip; ROWS], [flip; ROWS], [flip; ROWS]);
         let loser = splat::<K, V>(job.loser);
-        let start = job.row(first);
+        let start = job.row::<K>(first);
         let row_at = |row: usize| start.wrapping_offset(job.lines.stride * row as isize);
         if N > 0 {
             for row in 0..ROWS {
                 let mut read = [flip; N];
                 for at in 0..N {
                     let after = Self::start(job.len, at) * K::SIZE;
-                    let mut elements = V::load(row_at(row).add(after));
+                    let mut elements = V::read(row_at(row).add(after));
                     if MODE == MASKED {
                         elements = self.masked(elements, loser, first + row, after);
                     }
@@ -277,9 +278,9 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 for at in 0..CHUNK {
                     let from = row_at(row).add(offset + at * V::BYTES);
                     if V::BYTES == LINE {
-                        prefetch::<LINE>(from.wrapping_add(AHEAD));
+                        prefetch::<LINE>(from.address().wrapping_add(AHEAD));
                     }
-                    read[at] = constants.elements::<K, MODE>(V::load(from));
+                    read[at] = constants.elements::<K, MODE>(V::read(from));
                 }
                 for at in (0..CHUNK).step_by(2) {
                     V::see(&mut nans, read[at], read[at + 1]);
@@ -405,7 +406,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         needle: [V; ROWS],
     ) -> [usize; ROWS] {
         let (job, flip) = (self.0, constants.flip);
-        let (start, mut places) = (job.row(first), [0; ROWS]);
+        let (start, mut places) = (job.row::<K>(first), [0; ROWS]);
         let (chunks, skew) = Self::chunks(job, start);
         for step in 0..chunks {
             let chunk = if LAST { step } else { chunks - 1 - step };
@@ -424,7 +425,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 for at in 0..N {
                     read[at] = match Self::KEPT {
                         true => *spill.add(row * N + at),
-                        false => V::load(from.add(Self::start(job.len, at) * K::SIZE)),
+                        false => V::read(from.add(Self::start(job.len, at) * K::SIZE)),
                     };
                 }
                 places[row] = place::<K, V, N, LAST>(&read, bits, job.len);
@@ -432,7 +433,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 let start = Self::chunk(job, places[row], skew);
                 let mut read = [flip; CHUNK];
                 for at in 0..CHUNK {
-                    let elements = V::load(from.add(start + at * V::BYTES));
+                    let elements = V::read(from.add(start + at * V::BYTES));
                     read[at] = if Self::KEYS { elements.xor(flip).lanes() } else { elements };
                 }
                 places[row] = start / K::SIZE + place::<K, V, CHUNK, LAST>(&read, bits, CHUNK * V::LANES);

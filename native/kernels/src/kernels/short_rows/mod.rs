@@ -29,6 +29,7 @@ mod turned;
 use crate::element::ElementType;
 use crate::isa::{self, Task};
 use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
+use crate::vector::extent::Readable;
 use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Kind, Lanes, Register, splat};
 
 /// Bytes of the longest row that the kernels have room for.
@@ -312,15 +313,24 @@ impl Job {
         if K::FLOAT { 1 << (8 * K::SIZE - 1) } else { -1 }
     }
 
-    /// Where a row begins.
+    /// Where a row begins. Only the elements of the rows may be read from there.
     #[inline(always)]
-    fn row(&self, row: usize) -> *const u8 {
-        self.lines.from(row as isize).data
+    unsafe fn row<K: Kind>(&self, row: usize) -> Readable {
+        let Lines { data, stride, .. } = self.lines;
+        Readable::lines(data, stride, self.rows, self.len * K::SIZE).wrapping_offset(stride * row as isize)
+    }
+
+    /// Where the mask of a row begins.
+    #[inline(always)]
+    unsafe fn mask(&self, row: usize) -> Readable {
+        let Lines { mask, mask_stride, .. } = self.lines;
+        Readable::lines(mask, mask_stride, self.rows, self.len).wrapping_offset(mask_stride * row as isize)
     }
 
     /// Writes the places of the extrema of some rows, and the elements there. All bits set are -1 for any pointer width.
     #[inline(always)]
     unsafe fn put<K: Kind, const ROWS: usize>(&self, first: usize, places: [usize; ROWS]) {
+        debug_assert!(first + ROWS <= self.rows);
         if !self.to.index.is_null() {
             for (row, &place) in places.iter().enumerate() {
                 self.to.index.add(first + row).write_unaligned(place as isize as i64);
@@ -328,8 +338,8 @@ impl Job {
         }
         if !self.to.values.is_null() {
             for (row, &place) in places.iter().enumerate() {
-                let from = self.row(first + row).add(place * K::SIZE);
-                let bits = read_bits(from, K::SIZE);
+                let from = self.row::<K>(first + row).add(place * K::SIZE);
+                let bits = read_bits(from.read(K::SIZE), K::SIZE);
                 self.put_bits::<K>(first + row, bits);
             }
         }
@@ -338,6 +348,7 @@ impl Job {
     /// Writes an element as the extremum of a row.
     #[inline(always)]
     unsafe fn put_bits<K: Kind>(&self, row: usize, bits: u64) {
+        debug_assert!(row < self.rows && !self.to.values.is_null());
         write_bits(self.to.values.add(row * K::SIZE), bits, K::SIZE);
     }
 

@@ -21,6 +21,7 @@
 use crate::isa::Task;
 use crate::kernels::lanes::{LINE, prefetch};
 use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, NUMBERS, Set, WIDEST, store_places, values};
+use crate::vector::extent::Readable;
 use crate::vector::{Kind, Lanes, Mask, Nans, splat, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -124,11 +125,13 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
                 }
             }
             let done = if (job.rows - V::LANES - first) * width >= beyond {
-                self.batch::<SPREAD>(job.row(first), first, constants, &table, numbers)
+                self.batch::<SPREAD>(job.row::<K>(first), first, constants, &table, numbers)
             } else {
                 let mut copy = [0u8; (LANES + 1) * PART];
-                job.row(first).copy_to_nonoverlapping(copy.as_mut_ptr(), V::LANES * width);
-                self.batch::<SPREAD>(copy.as_ptr(), first, constants, &table, numbers)
+                let rows = job.row::<K>(first).read(V::LANES * width);
+                rows.copy_to_nonoverlapping(copy.as_mut_ptr(), V::LANES * width);
+                let copy = Readable::bytes(copy.as_ptr(), copy.len());
+                self.batch::<SPREAD>(copy, first, constants, &table, numbers)
             };
             if !done {
                 return first;
@@ -142,7 +145,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
     #[inline(always)]
     unsafe fn batch<const SPREAD: bool>(
         &self,
-        from: *const u8,
+        from: Readable,
         first: usize,
         constants: Constants<V>,
         table: &[u8; PART],
@@ -179,6 +182,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
             return false;
         }
         if MODE == BOTH {
+            debug_assert!(first + V::LANES <= job.rows);
             // Each end keeps the first of equal lanes, with its bits: places are not needed.
             best.xor(constants.flip).store(job.to.values.add(first * K::SIZE));
             least.xor(constants.flip).store(job.other.add(first * K::SIZE));
@@ -192,7 +196,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
     #[inline(always)]
     unsafe fn columns<const SPREAD: bool>(
         &self,
-        from: *const u8,
+        from: Readable,
         constants: Constants<V>,
         table: &[u8; PART],
         nans: &mut Nans<K, V>,
@@ -200,7 +204,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
         let step = Self::EACH as isize * self.0.lines.stride;
         let mut columns = [constants.flip; Q];
         unroll!(Q, at => {
-            let bytes = V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
+            let bytes = V::read_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
             let bytes = if SPREAD { bytes.shuffle(table) } else { bytes };
             columns[at] = constants.elements::<K, MODE>(bytes);
             if at % 2 == 1 {
@@ -222,13 +226,15 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
     #[inline(always)]
     unsafe fn write(&self, first: usize, best: V, place: V, Constants { flip, least, .. }: Constants<V>) {
         let job = self.0;
+        debug_assert!(first + V::LANES <= job.rows);
         if !job.to.index.is_null() {
             let least = best.equal(least);
             let places = if job.marks { least.blend(splat::<K, V>(-1), place) } else { place };
             store_places::<K, V, true>(places, job.to.index.add(first));
         }
         if !job.to.values.is_null() {
-            let element = |lane: usize, place: usize| job.row(first + lane).wrapping_add(place * K::SIZE);
+            let element =
+                |lane: usize, place: usize| job.row::<K>(first + lane).wrapping_add(place * K::SIZE).read(K::SIZE);
             values::<K, V>(best, place, flip, element, job.to.values.add(first * K::SIZE));
         }
     }
