@@ -160,7 +160,8 @@ pub mod tests {
                     let first = |line: usize| (1000 + stride * line as isize) as usize;
                     (0..lines).any(|line| (first(line)..first(line) + bytes).contains(&byte))
                 };
-                for address in 900..1100 {
+                // Miri would take minutes for all of them.
+                for address in (900..1100).step_by(if cfg!(miri) { 37 } else { 1 }) {
                     for count in [1, 2, 8, 12, 16] {
                         let expected = (address..address + count).all(holds);
                         assert_eq!(
