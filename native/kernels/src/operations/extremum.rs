@@ -64,6 +64,8 @@ unsafe fn accumulate_line(
     }
     let (mut first, mut lines) = (None, SmallVec::<[Lines; 4]>::new());
     let mut copies = [MaybeUninit::<u8>::uninit(); COPIES];
+    // What no operand has taken. To borrow all copies again would end the pointers to those that operands have.
+    let mut free = &mut copies[..];
     for (number, operand) in operands.iter().enumerate() {
         let mut data = operand.data.wrapping_offset(origin.operand(number));
         let stride = if axis.len == 1 { size as isize } else { axis.strides.of(operand) };
@@ -75,7 +77,8 @@ unsafe fn accumulate_line(
             continue;
         }
         if stride != size as isize || ptr::eq(data, output) {
-            let Some(room) = copies.chunks_exact_mut(axis.len * size).nth(number) else { return false };
+            let Some((room, rest)) = free.split_at_mut_checked(axis.len * size) else { return false };
+            free = rest;
             for (at, to) in room.chunks_exact_mut(size).enumerate() {
                 data.offset(stride * at as isize).copy_to_nonoverlapping(to.as_mut_ptr().cast(), size);
             }
