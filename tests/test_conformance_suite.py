@@ -3,11 +3,12 @@
 import pytest
 
 from agreement import same_bits
-from extremum import backend, runtimes
+from extremum import backend, reference, runtimes
 from extremum.conformance import Selection, cases
 from extremum.conformance.model import model_of
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError
+from extremum.operations import results
 from extremum.runtimes.comparison import Outcome, compare
 from extremum.tensors import ELEMENT_TYPES
 from onnx_cases import VERSIONS
@@ -43,11 +44,21 @@ def by_session(case, model):
 @pytest.mark.parametrize("every", sometimes([False, True], [False]))
 @pytest.mark.parametrize(("answer", "step"), [(by_backend, 16), (by_session, 64)])
 def test_models_of_the_cases_are_answered(suite, answer, step, every):
-    answered = [case for case in suite if answer is by_backend or loads_opset(case.version.since)]
-    for case in answered[:: 1 if every else step]:
+    if answer is by_session:
+        # Its adapter feeds bfloat16 through a Cast, which has that type from version 13 on.
+        suite = [
+            case
+            for case in suite
+            if loads_opset(case.version.since) and (case.version.since >= 13 or case.element != "bfloat16")
+        ]
+    for case in suite[:: 1 if every else step]:
         expected = case.expected()
         model = model_of(case, expected)
-        if expected is None:
+        if answer is by_session and case.name.endswith("refusals_element_type"):
+            # A session takes types that the version forbids, because exporters write them and their meaning is clear.
+            expected = results(reference.run(case.operation, *case.question.inputs))
+            assert compare(case.question, expected, answer(case, model)) is Outcome.EXACT, case.name
+        elif expected is None:
             with pytest.raises(Exception, match=r"."):
                 answer(case, model)
         else:
