@@ -223,6 +223,7 @@ def top_k_plain(
     sorted: bool,
     nan_first: bool,
     times: bool = False,
+    where: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[T], NDArray[np.int64]]: ...
 def reduce(
     x: NDArray[Any],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -122,12 +122,21 @@ class Selection:
 
         Where a slice has fewer elements that take part, the last indices are -1 and their values mean nothing.
         """
-        if self.axis is None:
-            array = array.reshape(-1)
-            there = None if there is None else there.reshape(-1)
-        axis = self.axis or 0
-        k = min(max(self.k, self.nan_policy == "raise"), array.shape[axis])
-        best = self._best(array, k, axis) if there is None else self._best_of(array, there, k, axis)
+        length = array.size if self.axis is None else array.shape[self.axis]
+        k = min(max(self.k, self.nan_policy == "raise"), length)
+        times = array.dtype.kind in "mM"
+        values, indices = _native.top_k_plain(
+            ticks(array),
+            k,
+            self.axis,
+            function="top_k",
+            largest=self.largest,
+            sorted=self.in_order,
+            nan_first=self.nan_policy != "omit",
+            times=times,
+            where=there,
+        )
+        best = ValuesIndices(values.view(array.dtype.newbyteorder("=")) if times else values, indices)
         if not self._drops_nan(array.dtype):
             return best
         # NaN comes last, and leaves its place to the default.
@@ -135,63 +144,6 @@ class Selection:
 
     def _drops_nan(self, dtype: np.dtype[Any]) -> bool:
         return self.nan_policy == "omit" and self.default is not None and dtype.kind not in "biu"
-
-    def _best_of(
-        self, array: NDArray[Any], there: NDArray[np.bool_], k: int, axis: int
-    ) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
-        """Return the k best of the elements that take part, and the index -1 where there are fewer."""
-        # In place of each other element stands the worst one, which loses to all but its equals.
-        filled = array.astype(array.dtype.newbyteorder("="))
-        np.copyto(filled, self._worst(filled.dtype), where=~there)
-        best = self._best(filled, k, axis)
-        if self._drops_nan(filled.dtype):
-            # The worst is NaN, so every place that it takes is one for the default.
-            return best
-        taken = np.take_along_axis(there, best.indices, axis)
-        if taken.all():
-            return best
-        # Where it was chosen, an equal element may have lost its place. Sort these slices: those that take part come
-        # first, in their order.
-        values, indices, lines, theirs = (np.moveaxis(each, axis, -1) for each in (*best, array, there))
-        unsure = ~np.moveaxis(taken, axis, -1).all(-1)
-        mask = theirs[unsure]
-        whole = replace(self, in_order=True)._best(lines[unsure], lines.shape[-1], 1)
-        mask = np.take_along_axis(mask, whole.indices, 1)
-        order = np.argsort(~mask, 1, kind="stable")[:, :k]
-        values[unsure] = np.take_along_axis(whole.values, order, 1)
-        places = np.take_along_axis(whole.indices, order, 1)
-        indices[unsure] = np.where(np.take_along_axis(mask, order, 1), places, -1)
-        return best
-
-    def _worst(self, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return the element that loses to every other."""
-        is_time = dtype.kind in "mM"
-        if self.nan_policy == "omit" and dtype.kind not in "biu":
-            return np.array("NaT" if is_time else np.nan, dtype)
-        if is_time:
-            # The smallest integer is NaT.
-            ends = np.iinfo(np.int64)
-            return np.array(ends.min + 1 if self.largest else ends.max).view(dtype)
-        if dtype.kind == "b":
-            return np.array(not self.largest)
-        if dtype.kind in "iu":
-            limits = np.iinfo(dtype)
-            return np.array(limits.min if self.largest else limits.max, dtype)
-        return np.array(-np.inf if self.largest else np.inf, dtype)
-
-    def _best(self, array: NDArray[Any], k: int, axis: int) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
-        times = array.dtype.kind in "mM"
-        values, indices = _native.top_k_plain(
-            ticks(array),
-            k,
-            axis,
-            function="top_k",
-            largest=self.largest,
-            sorted=self.in_order,
-            nan_first=self.nan_policy != "omit",
-            times=times,
-        )
-        return ValuesIndices(values.view(array.dtype.newbyteorder("=")) if times else values, indices)
 
     def finish(
         self, x: NDArray[Any], best: ValuesIndices[NDArray[Any], NDArray[Any]], origin: tuple[int, ...] = ()

@@ -336,9 +336,10 @@ impl Node {
             }
             Operation::TopK => {
                 let k = self.count(inputs)? as usize;
-                let input = TopK { data, element, swapped, largest, nan_first: largest, times: false, k, sorted };
+                let input = TopK { data, element, swapped, largest, nan_first: largest, times: false, k, sorted, mask };
+                let walk = axes.map(|(len, stride, reduced)| (len, stride, 0, reduced));
                 // SAFETY: the caller's promise; `shape` has refused a k above the length of the axis.
-                unsafe { top_k(input, axes, output, outputs[1].cast()) };
+                unsafe { top_k(input, walk, output, outputs[1].cast()) };
             }
             // Every slice has a single element, so the output is a copy.
             _ if whole.iter().zip(along).all(|(&len, &reduced)| len == 1 || !reduced) => {

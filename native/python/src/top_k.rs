@@ -4,10 +4,11 @@ use crate::arguments::{Argument, Axes, INT64, is_number, omission, word};
 use crate::array::{Array, Ndarray, take_plain};
 use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
-use extremum_kernels::{Omit, TopK, top_k as find};
+use extremum_kernels::{ElementType, Omit, TopK, top_k as find};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
+use std::ptr;
 
 /// What is wanted along an axis.
 struct Query {
@@ -18,14 +19,19 @@ struct Query {
     times: bool,
 }
 
+/// A mask in the shape of the array.
+type Mask<'a, 'py> = Option<&'a Ndarray<'py>>;
+
 /// The values and the indices.
 type Results<'py> = [Ndarray<'py>; 2];
 
 /// Finds the k best elements of a plain array along an axis; without an axis, of all its elements.
 ///
-/// `k` is at most the length of the axis. NaN, and with `times` the smallest integer, comes before or after every number.
+/// `k` is at most the length of the axis. NaN, and with `times` the smallest integer, comes before or after every number. Where the
+/// mask leaves fewer than `k` elements of a slice, the last indices are -1, and their values mean nothing.
 #[pyfunction]
-#[pyo3(signature = (x, k, axis, *, function, largest, sorted, nan_first, times=false))]
+#[pyo3(signature = (x, k, axis, *, function, largest, sorted, nan_first, times=false, r#where=None))]
+#[allow(clippy::too_many_arguments, reason = "the options of a call, by their names")]
 pub fn top_k_plain<'py>(
     x: &Object<'py>,
     k: usize,
@@ -35,22 +41,31 @@ pub fn top_k_plain<'py>(
     sorted: bool,
     nan_first: bool,
     times: bool,
+    r#where: Option<&Object<'py>>,
 ) -> PyResult<(Ndarray<'py>, Ndarray<'py>)> {
     let query = Query { k, largest, sorted, nan_first, times };
-    let results = take_plain(x).map(|x| query.find(x, axis, None, function)).transpose()?;
-    let Some([values, indices]) = results.flatten() else {
-        let reason = format!("{function}: not a plain array, or one with fewer than {k} elements along the axis");
-        return Err(error(x.py(), python!("ArgumentError"), reason, "pass numpy.ndarray, and k within it"));
+    let results = match (take_plain(x), r#where.map(take_plain)) {
+        (None, _) | (_, Some(None)) => None,
+        (Some(array), mask) => query.find(array, mask.flatten().as_ref(), axis, None, function)?,
+    };
+    let Some([values, indices]) = results else {
+        let reason = format!(
+            "{function}: not a plain array, one with fewer than {k} elements along the axis, or a mask that is not one of bool in its shape"
+        );
+        let remedy = "pass numpy.ndarray, k within it, and broadcast the mask to its shape";
+        return Err(error(x.py(), python!("ArgumentError"), reason, remedy));
     };
     Ok((values, indices))
 }
 
 impl Query {
-    /// Finds the k best elements along an axis, or the default axis, or of the whole array; None if there are fewer than k.
+    /// Finds the k best elements along an axis, or the default axis, or of the whole array; None if there are fewer than k, or the
+    /// mask is not a bool array of its shape.
     #[inline(always)]
     fn find<'py>(
         &self,
         x: Ndarray<'py>,
+        mask: Mask<'_, 'py>,
         axis: Option<&Object<'py>>,
         default: Option<i64>,
         function: &str,
@@ -58,6 +73,10 @@ impl Query {
         let py = x.py();
         // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
         let x = Array::new(x, function)?;
+        let mask = mask.map(|mask| Array::new(mask.clone(), function)).transpose()?;
+        if mask.as_ref().is_some_and(|mask| mask.shape != x.shape || mask.element() != ElementType::Bool) {
+            return Ok(None);
+        }
         let axes = Axes::of(axis, default, &x, function)?;
         let &Self { k, largest, sorted, nan_first, times } = self;
         let (mut len, mut shape, mut place) = (1usize, PerAxis::<usize>::new(), 0);
@@ -75,9 +94,13 @@ impl Query {
         let values = Array::empty(py, &shape, x.elements, None)?;
         let indices = Array::empty(py, &shape, INT64, None)?;
         let (data, element, swapped) = (x.data, x.element(), x.elements.swapped);
-        let input = TopK { data, element, swapped, largest, nan_first, times, k, sorted };
-        let walk = (0..x.shape.len()).rev().map(|axis| (x.shape[axis], x.strides[axis], axes.contains(axis)));
-        // SAFETY: `x` describes readable memory; the results are new, in C order.
+        let first = mask.as_ref().map_or(ptr::null(), |mask| mask.data.cast_const());
+        let input = TopK { data, element, swapped, largest, nan_first, times, k, sorted, mask: first };
+        let walk = (0..x.shape.len()).rev().map(|axis| {
+            let of_mask = mask.as_ref().map_or(0, |mask| mask.strides[axis]);
+            (x.shape[axis], x.strides[axis], of_mask, axes.contains(axis))
+        });
+        // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, in C order.
         detach(py, x.bytes(), || unsafe { find(input, walk, values.data, indices.data.cast()) });
         Ok(Some([values.object, indices.object]))
     }
@@ -181,7 +204,7 @@ pub fn top_k<'py>(
         && let Some(array) = take_plain(x)
         && axis.as_ref().is_none_or(is_number)
         && let Some(query) = usual()
-        && let Some(results) = query.find(array, axis.as_ref(), last, "top_k")?
+        && let Some(results) = query.find(array, None, axis.as_ref(), last, "top_k")?
     {
         return python!("ValuesIndices").call_with(py, PyTuple::new(py, results)?, None);
     }

@@ -106,7 +106,9 @@ impl<P: Packed> Candidates<P> {
     pub fn best(&mut self, k: usize, sorted: bool) -> impl Iterator<Item = usize> {
         let items = &mut self.items;
         items.resize(items.len().max(k), P::new(i32::MIN.into(), 0));
-        if !sorted || items.len() > 2 * k {
+        if k == 0 {
+            items.clear();
+        } else if !sorted || items.len() > 2 * k {
             items.select_nth_unstable(k - 1);
             items.truncate(k);
         }
@@ -114,6 +116,17 @@ impl<P: Packed> Candidates<P> {
             items.sort_unstable();
         }
         items[..k].iter().map(|item| item.place())
+    }
+
+    /// Drops elements from the candidate with the number `first` on, except those to keep.
+    pub fn retain(&mut self, first: usize, keeps: impl Fn(usize) -> bool) {
+        let mut kept = first;
+        for at in first..self.items.len() {
+            let item = self.items[at];
+            self.items[kept] = item;
+            kept += usize::from(keeps(item.place()));
+        }
+        self.items.truncate(kept);
     }
 
     /// From now on, only larger keys are wanted.
@@ -324,6 +337,12 @@ pub struct Results {
 }
 
 impl Results {
+    /// The index of a result of the first line.
+    #[inline(always)]
+    pub unsafe fn index(&self, nth: usize) -> usize {
+        self.indices.offset(self.along * nth as isize).read_unaligned() as usize
+    }
+
     /// Writes a result of a line.
     #[inline(always)]
     pub unsafe fn write(&self, line: usize, nth: usize, bits: u64, place: usize, size: usize) {

@@ -10,10 +10,20 @@
 //!
 //! A sample that does not represent the line only costs time. Where the bound is too low, too much is collected: the best so far
 //! are selected, and the last of them becomes the bound. Where it is too high, the line is read again without a bound.
+//!
+//! Under a mask, elements that do not take part are replaced, as they are packed, by the element that loses to all others.
+//!
+//! ```text
+//! find, then look up the results in the mask: where one of them is masked, read the line again by itself
+//! a line by itself: drop the masked elements from what is collected, before it is counted
+//! fewer than k are left: index -1 in the places of the others
+//! ```
 
-use crate::element::ElementType;
 use crate::element::rule::Rule;
+use crate::element::{ElementType, Pattern};
+use crate::isa::dispatch;
 use crate::kernels::lanes::{Scratch, bits};
+use crate::kernels::omit::Omit as Replace;
 use crate::kernels::pack::Pack;
 use crate::kernels::short_rows::{Set, with_kind, with_set};
 use crate::kernels::top_k::{Candidates, Collect, Find, Insert, LARGEST, Packed, Results, kth};
@@ -46,18 +56,21 @@ pub struct TopK {
     pub k: usize,
     /// Whether the results have to be in order, from the best to the worst.
     pub sorted: bool,
+    /// The mask's byte for the first element, 0 where the element does not take part; null without a mask.
+    pub mask: *const u8,
 }
 
 /// Finds the k best elements along an axis, or of a block of neighbouring axes in row-major order.
 ///
-/// `dimensions` yields, last dimension first, the length, the stride in bytes and whether it is one of those axes. The values, in
-/// this machine's byte order, and the indices go to memory in C order, with one axis of length `k` in place of those axes.
+/// `dimensions` yields, last dimension first, the length, the stride in bytes, that of the mask and whether it is one of those axes.
+/// The values, in this machine's byte order, and the indices go to memory in C order, with one axis of length `k` in place of those
+/// axes. Under a mask, a slice may have fewer than `k` elements: the places of the others come last, and their index is -1.
 ///
 /// # Safety
-/// The input is readable at every position; there is room for all results, which does not overlap it.
+/// The input, and the mask if there is one, are readable at every position; there is room for all results, which overlaps neither.
 pub unsafe fn top_k(
     input: TopK,
-    dimensions: impl Iterator<Item = (usize, isize, bool)>,
+    dimensions: impl Iterator<Item = (usize, isize, isize, bool)>,
     values: *mut u8,
     indices: *mut i64,
 ) {
@@ -65,12 +78,13 @@ pub unsafe fn top_k(
 }
 
 /// Compiled once for all iterators over dimensions.
-unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8, indices: *mut i64) {
+unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: *mut u8, indices: *mut i64) {
     let TopK { data, element, swapped, largest, k, .. } = input;
     let (mut kept, mut line, mut origin) = (ReductionAxes::new(), ReductionAxes::new(), ReductionOffsets::default());
     let (mut step, mut along) = (1, 0);
-    for &(len, input, reduced) in dimensions {
-        let axis = Axis { len, strides: ReductionOffsets { input, output: step, ..ReductionOffsets::default() } };
+    for &(len, stride, mask, reduced) in dimensions {
+        let strides = ReductionOffsets { input: stride, mask, output: step, index: 0 };
+        let axis = Axis { len, strides };
         if !reduced {
             step *= len as isize;
             kept.extend((len != 1).then(|| axis.upwards(&mut origin)));
@@ -81,7 +95,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
         }
         match line.last_mut() {
             _ if len == 1 => {}
-            Some(inner) if input == inner.strides.input.wrapping_mul(inner.len as isize) => inner.len *= len,
+            Some(inner) if continues(inner, stride, mask) => inner.len *= len,
             _ => line.push(axis),
         }
     }
@@ -100,8 +114,8 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
             false if element.is_float() => Omit::Nan,
             _ => Omit::Nothing,
         };
-        let input = Input { data, element, swapped, largest, last: false, omit, mask: ptr::null() };
-        let walk = dimensions.iter().map(|&(len, stride, reduced)| (len, stride, 0, reduced));
+        let input = Input { data, element, swapped, largest, last: false, omit, mask: input.mask };
+        let walk = dimensions.iter().copied();
         let target = Target { values, indices: indices.cast(), index: ElementType::Int64 };
         if select(input, walk, &[target]) == 0 {
             return;
@@ -120,9 +134,13 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
     let lanes =
         if rule.is_plain() && line.len() == 1 { with_set!(I => <I as Set>::Register::BYTES / size, 0) } else { 0 };
     let fits = size > 2 && len <= u32::MAX as usize || len <= 1 << (8 * size);
-    let (plain, ready) = (adjacent(&across) && !swapped, adjacent(&line[0]) && !swapped);
+    let masked = !input.mask.is_null();
+    let plain = adjacent(&across) && !swapped;
+    // Masked elements are replaced in a copy.
+    let ready = adjacent(&line[0]) && !swapped && !masked;
     let finds = lanes > 0 && 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= TWICE[usize::from(!ready)];
-    let form = match lanes > 0 && fits && k <= if finds { FEW } else { FEW_OF_LONG } {
+    // A tile of lines has no place for a line with fewer than k elements.
+    let form = match lanes > 0 && fits && !masked && k <= if finds { FEW } else { FEW_OF_LONG } {
         true if plain && across.len >= lanes => Form::SideBySide,
         true if !plain && len <= SHORT && 2 * across.len >= lanes => Form::Transpose,
         _ => Form::OneByOne,
@@ -136,11 +154,18 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
         Form::OneByOne => across.len.div_ceil(LINES).max(tasks.min(across.len)),
     };
     let results = Results { values, indices, across: across.strides.output, along };
-    let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, tiles, lanes, results };
+    let fill = element.loser(largest);
+    let walk = Walk { input, rule, form, finds, ready, fill, len, line, across, outer, origin, tiles, lanes, results };
     threads::share(tiles * positions(outer), num_threads, |units| match size < 8 && len <= u32::MAX as usize {
         true => walk.run::<u64>(units),
         false => walk.run::<u128>(units),
     });
+}
+
+/// Whether an axis with these strides continues where `inner` ends.
+fn continues(inner: &ReductionAxis, stride: isize, mask: isize) -> bool {
+    let len = inner.len as isize;
+    stride == inner.strides.input.wrapping_mul(len) && mask == inner.strides.mask.wrapping_mul(len)
 }
 
 /// How lines are read.
@@ -181,6 +206,8 @@ struct Walk<'a> {
     /// Whether [`Find`] reads the lines that are read one by one, and whether it need not pack them first.
     finds: bool,
     ready: bool,
+    /// The bits that replace a masked element: those of the element that loses to all others.
+    fill: u64,
     /// The elements of a line, and the axes along which they lie.
     len: usize,
     line: ReductionAxes,
@@ -200,6 +227,7 @@ unsafe impl Sync for Walk<'_> {}
 /// Memory that is reused from line to line.
 struct Work<P> {
     packed: Scratch,
+    mask: Scratch,
     state: Scratch,
     keys: Vec<i64>,
     to: Candidates<P>,
@@ -208,7 +236,13 @@ struct Work<P> {
 impl Walk<'_> {
     unsafe fn run<P: Packed>(&self, units: Range<usize>) {
         let to = Candidates { rule: self.rule, bound: 0, equal: 0, items: Vec::new() };
-        let mut work = Work::<P> { packed: Scratch::default(), state: Scratch::default(), keys: Vec::new(), to };
+        let mut work = Work::<P> {
+            packed: Scratch::default(),
+            mask: Scratch::default(),
+            state: Scratch::default(),
+            keys: Vec::new(),
+            to,
+        };
         let (lines, tiles) = (self.across.len, self.tiles);
         for unit in units {
             let (outer, tile) = (unit / tiles, unit % tiles);
@@ -235,64 +269,100 @@ impl Walk<'_> {
     /// Bytes from the first element of a line to the element at a place.
     #[inline(always)]
     fn offset(&self, place: usize) -> isize {
+        self.places(place).input
+    }
+
+    /// From the first element of a line to the element at a place.
+    #[inline(always)]
+    fn places(&self, place: usize) -> ReductionOffsets {
         match &self.line[..] {
-            [axis] => axis.strides.input * place as isize,
-            axes => position(axes, ReductionOffsets::default(), place).input,
+            [axis] => axis.after(ReductionOffsets::default(), place),
+            axes => position(axes, ReductionOffsets::default(), place),
         }
+    }
+
+    /// Whether the element at a place of a line takes part; `at` is the line's first element.
+    #[inline(always)]
+    unsafe fn takes_part(&self, at: ReductionOffsets, place: usize) -> bool {
+        let mask = self.input.mask;
+        mask.is_null() || *mask.wrapping_offset(at.mask + self.places(place).mask) != 0
     }
 
     /// Finds the best of one line.
     unsafe fn line<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
-        let TopK { data, element, swapped, k, sorted, .. } = self.input;
+        let TopK { data, element, swapped, k, sorted, mask, .. } = self.input;
         let (len, size, data) = (self.len, element.size(), data.wrapping_offset(at.input));
-        let bound = if len >= SAMPLE && k <= len / 4 { self.sample(work, data) } else { i64::MIN };
-        work.to.begin(bound, k);
-        self.collect(work, data);
-        if work.to.items.len() < k {
+        let mut bound = if len >= SAMPLE && k <= len / 4 { self.sample(work, at) } else { i64::MIN };
+        if !mask.is_null() && bound <= self.rule.key(self.fill, size, element.is_float()) {
+            // Masked elements would reach this bound.
+            bound = i64::MIN;
+        }
+        // The lowest key may be the bound itself: masked elements must not count as elements that equal it.
+        let equal = if !mask.is_null() && bound == i64::MIN { usize::MAX } else { k };
+        work.to.begin(bound, equal);
+        self.collect(work, at);
+        if work.to.items.len() < k && bound != i64::MIN {
             work.to.begin(i64::MIN, usize::MAX);
-            self.collect(work, data);
+            self.collect(work, at);
         }
         let results = self.results(at);
-        for (nth, place) in work.to.best(k, sorted).enumerate() {
+        let there = if mask.is_null() { k } else { k.min(work.to.items.len()) };
+        for (nth, place) in work.to.best(there, sorted).enumerate() {
             results.write(0, nth, bits(data.wrapping_offset(self.offset(place)), size, swapped), place, size);
+        }
+        for nth in there..k {
+            results.write(0, nth, self.fill, NOWHERE, size);
         }
     }
 
     /// A key that slightly more elements of a line reach than are wanted, as a sample suggests.
-    unsafe fn sample<P>(&self, work: &mut Work<P>, data: *const u8) -> i64 {
-        let TopK { element, swapped, k, .. } = self.input;
+    unsafe fn sample<P>(&self, work: &mut Work<P>, at: ReductionOffsets) -> i64 {
+        let TopK { data, element, swapped, k, .. } = self.input;
         let (len, size, float) = (self.len, element.size(), element.is_float());
+        let data = data.wrapping_offset(at.input);
         let samples = (len / 64).clamp(256, 2048);
+        let places = (0..samples).map(|number| number * (len - 1) / (samples - 1));
         work.keys.clear();
-        work.keys.extend((0..samples).map(|number| {
-            let place = number * (len - 1) / (samples - 1);
-            self.rule.key(bits(data.wrapping_offset(self.offset(place)), size, swapped), size, float)
-        }));
-        let share = k * work.keys.len() / len;
+        work.keys.extend(
+            places
+                .filter(|&place| self.takes_part(at, place))
+                .map(|place| self.rule.key(bits(data.wrapping_offset(self.offset(place)), size, swapped), size, float)),
+        );
+        // Masked elements are missing in the line as they are in the sample.
+        let share = k * samples / len;
         let rank = share + 3 * share.isqrt() + 4;
         if rank < work.keys.len() { kth(&mut work.keys, rank) } else { i64::MIN }
     }
 
     /// Collects the candidates of a line.
-    unsafe fn collect<P: Packed>(&self, work: &mut Work<P>, data: *const u8) {
-        let TopK { element, largest, swapped, k, .. } = self.input;
+    unsafe fn collect<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
+        let TopK { data, element, largest, swapped, k, mask, .. } = self.input;
         let (size, inner) = (element.size(), self.line[0]);
-        let contiguous = !swapped && self.line.len() == 1 && inner.strides.input == size as isize;
+        let data = data.wrapping_offset(at.input);
+        let contiguous = !swapped && self.line.len() == 1 && inner.strides.input == size as isize && mask.is_null();
         let (to, most) = (&mut work.to, (4 * k).max(2 * CHUNK));
         for first in (0..self.len).step_by(CHUNK) {
             let len = CHUNK.min(self.len - first);
             let mut from = data.wrapping_offset(self.offset(first));
             if !contiguous {
-                let (packed, mut done) = (work.packed.reserve(CHUNK * size), 0);
+                let packed = work.packed.reserve(CHUNK * size);
+                let packed_mask = work.mask.reserve(CHUNK);
+                let mut done = 0;
                 while done < len {
-                    let (data, to) = (data.wrapping_offset(self.offset(first + done)), packed.add(done * size));
+                    // The rest of the innermost axis, or of the chunk.
                     let run = (inner.len - (first + done) % inner.len).min(len - done);
-                    let (outer, inner) = ((1, 0), (run, inner.strides.input));
-                    Pack { data, outer, inner, size, scratch: true, swapped, to, step: run * size }.run();
+                    let start = at.input + self.places(first + done).input;
+                    let block = Block {
+                        start: ReductionOffsets { input: start, mask: at.mask + self.places(first + done).mask, ..at },
+                        outer: ReductionAxis::POINT,
+                        inner: ReductionAxis { len: run, ..inner },
+                    };
+                    self.pack(block, packed.add(done * size), packed_mask.add(done));
                     done += run;
                 }
                 from = packed;
             }
+            let before = to.items.len();
             let kinds = if element == ElementType::Bool { ElementType::UInt8 } else { element };
             if to.bound == i64::MIN {
                 to.add_all(from, len, first);
@@ -301,6 +371,9 @@ impl Walk<'_> {
                     I::run(Collect::<K, <I as Set>::Register, P> { from, len, first, infinity, to, kind: PhantomData });
                     0
                 }), { to.add_all(from, len, first); 0 });
+            }
+            if !mask.is_null() {
+                to.retain(before, |place| self.takes_part(at, place));
             }
             if to.items.len() > most {
                 to.items.select_nth_unstable(k - 1);
@@ -314,15 +387,57 @@ impl Walk<'_> {
         }
     }
 
-    /// Finds the best of some lines, which are packed first where they are not contiguous.
+    /// Copies elements of some lines, and their mask if there is one; in the copy, the masked elements are replaced.
+    unsafe fn pack(&self, block: Block, to: *mut u8, mask: *mut u8) {
+        let TopK { data, element, swapped, .. } = self.input;
+        let Block { start, outer, inner } = block;
+        let size = element.size();
+        Pack {
+            data: data.wrapping_offset(start.input),
+            outer: (outer.len, outer.strides.input),
+            inner: (inner.len, inner.strides.input),
+            size,
+            scratch: true,
+            swapped,
+            to,
+            step: inner.len * size,
+        }
+        .run();
+        if self.input.mask.is_null() {
+            return;
+        }
+        Pack {
+            data: self.input.mask.wrapping_offset(start.mask),
+            outer: (outer.len, outer.strides.mask),
+            inner: (inner.len, inner.strides.mask),
+            size: 1,
+            scratch: true,
+            swapped: false,
+            to: mask,
+            step: inner.len,
+        }
+        .run();
+        dispatch(Replace {
+            from: ptr::null(),
+            to,
+            size,
+            lens: (outer.len, inner.len),
+            mask,
+            mask_strides: (inner.len as isize, 1),
+            pattern: Pattern::NONE,
+            fill: self.fill,
+        });
+    }
+
+    /// Finds the best of some lines, which are packed first where they are not contiguous, or masked.
     unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize) {
-        let TopK { data, element, swapped, largest, k, sorted, .. } = self.input;
+        let TopK { data, element, largest, k, sorted, mask, .. } = self.input;
         let (mut from, len, mut stride) = (data.wrapping_offset(at.input), self.len, self.across.strides.input);
         if !self.ready {
-            let (size, step) = (element.size(), len * element.size());
-            let (to, outer, inner) =
-                (work.packed.reserve(lines * step), (lines, stride), (len, self.line[0].strides.input));
-            Pack { data: from, outer, inner, size, scratch: true, swapped, to, step }.run();
+            let step = len * element.size();
+            let to = work.packed.reserve(lines * step);
+            let outer = ReductionAxis { len: lines, ..self.across };
+            self.pack(Block { start: at, outer, inner: self.line[0] }, to, work.mask.reserve(lines * len));
             (from, stride) = (to, step as isize);
         }
         let (to, candidates) = (self.results(at), &mut work.to);
@@ -331,6 +446,18 @@ impl Walk<'_> {
             I::run(Find { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, kind });
             0
         }), 0);
+        if mask.is_null() {
+            return;
+        }
+        for line in 0..lines {
+            let start = self.across.after(at, line);
+            let results = self.results(start);
+            let is_there = |nth| self.takes_part(start, results.index(nth));
+            if !(0..k).all(is_there) {
+                // Too few elements take part, or elements that do equal those that replace the others.
+                self.line(work, start);
+            }
+        }
     }
 
     /// Finds the best of a tile of lines, one in each lane; returns the number of lines done, 0 where there is NaN.
@@ -370,6 +497,18 @@ impl Walk<'_> {
         number
     }
 }
+
+/// Elements of some lines, a part of each.
+struct Block {
+    /// The first element.
+    start: ReductionOffsets,
+    /// From line to line, and within a line.
+    outer: ReductionAxis,
+    inner: ReductionAxis,
+}
+
+/// The place of an element that is not there: index -1.
+const NOWHERE: usize = usize::MAX;
 
 /// Elements of the shortest line that is sampled.
 const SAMPLE: usize = 1024;

@@ -202,21 +202,32 @@ impl Case {
         let k = random.pick(&[0, 1, 1, 2, 3, 5, 8, 16, 17, 40, len / 100, len / 9, len / 2, len]).min(len);
         let (times, sorted) = (element == ElementType::Int64 && random.one_in(2), !random.one_in(4));
         let [mut values, mut indices] = [size, 8].map(|size| Bytes::new(slices.len() * k * size, true));
-        let walk = (0..rank).rev().map(|axis| (lens[axis], input.strides[axis], inside[axis]));
-        let view = TopK { data: input.data(), element, swapped, largest, nan_first, times, k, sorted };
+        let mask = random.one_in(3).then(|| self.mask(random));
+        let walk = (0..rank).rev().map(|axis| {
+            let stride = mask.as_ref().map_or(0, |mask| mask.strides[axis]);
+            (lens[axis], input.strides[axis], stride, inside[axis])
+        });
+        let data = input.data();
+        let data_of_mask = mask.as_ref().map_or(ptr::null(), Memory::data);
+        let view = TopK { data, element, swapped, largest, nan_first, times, k, sorted, mask: data_of_mask };
         input.deny_gaps(lens);
         // SAFETY: the dimensions describe the input, and there is room for the results.
         unsafe { top_k(view, walk, values.as_mut_ptr(), indices.as_mut_ptr().cast()) };
         input.bytes.allow();
         assert!(!input.is_changed(), "an input has changed");
+        let masks = mask.as_ref().map(|mask| mask.slices(lens, &inside));
         for (number, slice) in slices.iter().enumerate() {
+            let is_masked = |place: usize| {
+                let (Some(mask), Some(masks)) = (&mask, &masks) else { return false };
+                mask.element(masks[number][place])[0] == 0
+            };
             let rank = |place: &usize| {
                 let (key, _) = key(element, input.element(slice[*place]), swapped, largest);
                 let is_nan = key == NAN || times && key.abs() == 1 << 63;
                 let group = i128::from(is_nan) * if nan_first { -1 } else { 1 };
                 (group, if is_nan { 0 } else { -key }, *place)
             };
-            let mut best: Vec<usize> = (0..len).collect();
+            let mut best: Vec<usize> = (0..len).filter(|&place| !is_masked(place)).collect();
             best.sort_by_cached_key(rank);
             best.truncate(k);
             let first = number / after * after * k + number % after;
@@ -224,6 +235,10 @@ impl Case {
             let mut ranking = Vec::new();
             for nth in 0..k {
                 let place = u64::from_ne_bytes(result(&indices, nth, 8).try_into().expect("an index")) as usize;
+                if nth >= best.len() {
+                    assert_eq!(place, usize::MAX, "{k} of {len}, slice {number}: only {} take part", best.len());
+                    continue;
+                }
                 let value = result(&values, nth, size);
                 assert!(place < len && value == input.in_order(slice[place], swapped), "{k}, slice {number}: {place}");
                 ranking.push(place);
