@@ -13,7 +13,7 @@ rustup component add miri rust-src --toolchain "$toolchain" 2>/dev/null || {
 
 run() {
 	echo "== $1: $cases random calls of seed $seed"
-	# A test gets the environment of its build, which may be a day old: only Miri's own flags are those of this run.
+	# Miri's own flags are those of this run, whatever the environment of the build was.
 	MIRIFLAGS="$2 -Zmiri-env-set=EXTREMUM_CASES=$cases -Zmiri-env-set=EXTREMUM_SEED=$seed" RUSTFLAGS="$3" \
 		cargo "+$toolchain" miri test --quiet --package extremum-kernels --target-dir target/miri --lib --test random -- --nocapture
 }
