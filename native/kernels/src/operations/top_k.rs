@@ -346,18 +346,18 @@ impl Walk<'_> {
             let mut from = data.wrapping_offset(self.offset(first));
             if !contiguous {
                 let packed = work.packed.reserve(CHUNK * size);
-                let packed_mask = work.mask.reserve(CHUNK);
+                let packed_mask = self.room_for_mask(&mut work.mask, CHUNK);
                 let mut done = 0;
                 while done < len {
                     // The rest of the innermost axis, or of the chunk.
                     let run = (inner.len - (first + done) % inner.len).min(len - done);
-                    let start = at.input + self.places(first + done).input;
+                    let place = self.places(first + done);
                     let block = Block {
-                        start: ReductionOffsets { input: start, mask: at.mask + self.places(first + done).mask, ..at },
+                        start: ReductionOffsets { input: at.input + place.input, mask: at.mask + place.mask, ..at },
                         outer: ReductionAxis::POINT,
                         inner: ReductionAxis { len: run, ..inner },
                     };
-                    self.pack(block, packed.add(done * size), packed_mask.add(done));
+                    self.pack(block, packed.add(done * size), packed_mask.wrapping_add(done));
                     done += run;
                 }
                 from = packed;
@@ -385,6 +385,11 @@ impl Walk<'_> {
                 break;
             }
         }
+    }
+
+    /// Room for the mask of some elements; null without a mask.
+    fn room_for_mask(&self, room: &mut Scratch, len: usize) -> *mut u8 {
+        if self.input.mask.is_null() { ptr::null_mut() } else { room.reserve(len) }
     }
 
     /// Copies elements of some lines, and their mask if there is one; in the copy, the masked elements are replaced.
@@ -436,8 +441,9 @@ impl Walk<'_> {
         if !self.ready {
             let step = len * element.size();
             let to = work.packed.reserve(lines * step);
+            let packed_mask = self.room_for_mask(&mut work.mask, lines * len);
             let outer = ReductionAxis { len: lines, ..self.across };
-            self.pack(Block { start: at, outer, inner: self.line[0] }, to, work.mask.reserve(lines * len));
+            self.pack(Block { start: at, outer, inner: self.line[0] }, to, packed_mask);
             (from, stride) = (to, step as isize);
         }
         let (to, candidates) = (self.results(at), &mut work.to);
