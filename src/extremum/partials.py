@@ -317,12 +317,9 @@ class TopK(Pieces):
             # Equal elements must come in ascending order of their indices.
             order = np.argsort(indices, axis)
             values, indices = (np.take_along_axis(each, order, axis) for each in (values, indices))
+        # A part may have had fewer than k elements, and so may all parts together.
         there = indices != -1
-        if there.all():
-            best = self.selection.select(values, None)
-            return ((best.values, np.take_along_axis(indices, best.indices, axis)),)
-        # A part had fewer than k elements, and all parts together may have.
-        best = self.selection.select(values, there)
+        best = self.selection.select(values, None if there.all() else there)
         places = np.take_along_axis(indices, np.maximum(best.indices, 0), axis)
         return ((best.values, np.where(best.indices == -1, -1, places)),)
 

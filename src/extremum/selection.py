@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
+from extremum.engine import NATIVE
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.indices import axis_error, integers
 from extremum.interop import Operand, frontend
@@ -155,10 +156,10 @@ class Selection:
         if self.nan_policy == "raise":
             call.refuse_nan(x, np.asarray((nan(best.values) & (best.indices != -1)).any(axis)))
         values, indices = (each[several] for each in best)
-        empty = indices == -1
-        if empty.any():
+        empty = NATIVE.is_empty(indices)
+        place = NATIVE.first(np.asarray(empty.any(axis)))
+        if place is not None:
             if self.default is None:
-                place = tuple(map(int, np.argwhere(empty.any(axis))[0]))
                 raise ArgumentError(
                     f"top_k: {call.slice_at(place)} has fewer than {self.k} elements to choose from",
                     given=summary_of(x),
