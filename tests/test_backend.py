@@ -8,7 +8,8 @@ import onnx
 import pytest
 
 from extremum import backend
-from extremum.backend import Executor, Session
+from extremum.backend.evaluator import Executor
+from extremum.backend.session import Session
 from extremum.errors import (
     ArgumentError,
     AxisError,

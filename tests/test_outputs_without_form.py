@@ -56,7 +56,7 @@ def brain():
     ("model", "out", "reason"),
     [
         *(("text", out, "output 'names' is text") for out in ("y.npy", "y.zarr", "y.nc")),
-        *(("maps", out, "output 'z' is no tensor; given: a list") for out in ("y.npy", "y.zarr", "y.nc")),
+        *(("maps", out, "output 'z' is not a tensor; given: a list") for out in ("y.npy", "y.zarr", "y.nc")),
         ("brain", "y.zarr", "Zarr does not store elements of type bfloat16"),
         ("brain", "y.nc", "NetCDF does not store elements of type bfloat16"),
     ],
@@ -83,5 +83,5 @@ def test_text_of_every_chunk_is_whole(text, engine, monkeypatch):
 
 @pytest.mark.parametrize("output", [None, "z"])
 def test_maps_have_no_array_of_dask(maps, output):
-    with pytest.raises(ArgumentError, match="run: output 'z' is no tensor"):
+    with pytest.raises(ArgumentError, match="run: output 'z' is not a tensor"):
         extremum.dask.run(maps, da.from_array(X, chunks=(1, 4)), output=output)

@@ -70,7 +70,8 @@ def run(
     >>> extremum.dask.run(onnx.parser.parse_model(text), x).compute().ravel()
     array([1, 0, 2])
     """
-    from extremum.backend import batch_outputs, prepare
+    from extremum.backend import prepare
+    from extremum.backend.batches import batch_outputs
 
     require_chunked("run", array)
     if getattr(axis, "shape", ()):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import backend
+from extremum.backend.batches import batch_outputs
 from extremum.errors import ArgumentError, ModelError
 from extremum.graph.types import declared_inputs
 from extremum.large.formats import Labels, Output, Source
@@ -52,7 +53,7 @@ class ModelRun(Job):
         count = source.shape[axis]
         batch = self._batch or max(count, 1)
         batches = [min(batch, count - at) for at in range(0, count, batch)]
-        outputs = backend.batch_outputs(self._session.model, source, axis, batches, output)
+        outputs = batch_outputs(self._session.model, source, axis, batches, output)
         if len(outputs) != 1:
             raise ParameterError(
                 f"the model has {len(outputs)} outputs",
