@@ -4,7 +4,7 @@ import numpy as np
 from onnx import helper
 
 from extremum import backend, lower, reference, spec, validate
-from extremum.graph import nodes
+from extremum.graph.operands import operand_types
 from extremum.operations import results
 from extremum.tensors import ELEMENT_TYPES
 from strategies import sample
@@ -104,7 +104,7 @@ def question(row, rng, dtype):
 
 def operation(row, attributes, inputs):
     """The core operation that a node of the version stands for, as tests/test_lower.py expects it."""
-    types = nodes.operand_types(row, inputs)
+    types = operand_types(row, inputs)
     return lower.operation(row, validate.attributes(row, attributes, types), inputs[0].ndim)
 
 

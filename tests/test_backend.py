@@ -20,7 +20,7 @@ from extremum.errors import (
     SpecError,
     UnknownOperatorError,
 )
-from extremum.graph import nodes
+from extremum.graph.walk import all_graphs
 from models import model
 from refusal import error_of
 
@@ -44,7 +44,7 @@ ARGMAX = "(float[n, 3] x) => (int64[n, 1] y) { y = ArgMax <axis=-1> (x) }"
 @pytest.mark.parametrize("name", ["g", ""])
 def test_a_model_in_every_form_stays_as_it_is(body, name, tmp_path):
     proto = model(body)
-    for each in nodes.graphs(proto.graph):
+    for each in all_graphs(proto.graph):
         each.name = name
     path = tmp_path / "model.onnx"
     onnx.save(proto, path)

@@ -18,7 +18,9 @@ from onnx.reference.op_run import OpRun
 from extremum import errors
 from extremum.backend.operators import FamilyOperator, reference_ops
 from extremum.errors import ExecutionError, ExtremumError, ModelError, first_line
-from extremum.graph import nodes
+from extremum.graph.attributes import attribute_value
+from extremum.graph.calls import callees_first, canonical, opsets_of
+from extremum.graph.walk import all_nodes, node_path, subgraphs_of, with_name
 
 
 class Executor(ReferenceEvaluator):
@@ -29,24 +31,24 @@ class Executor(ReferenceEvaluator):
         # The evaluator would require all attributes in a call; an omitted attribute has a default or stays absent.
         self.attributes_ = []
         of_function = proto.attribute_proto if isinstance(proto, onnx.FunctionProto) else ()
-        self._defaults = {each.name: nodes.value(each) for each in of_function}
+        self._defaults = {each.name: attribute_value(each) for each in of_function}
 
     def _load_impl(self, node: onnx.NodeProto, input_types: Any = None) -> Any:
-        if node.domain != nodes.canonical(node.domain):
+        if node.domain != canonical(node.domain):
             node = deepcopy(node)
-            node.domain = nodes.canonical(node.domain)
+            node.domain = canonical(node.domain)
         return super()._load_impl(node, input_types)
 
     def locate(self, prefix: str) -> None:
         """Tell every node its place, so that its errors can name the place."""
         for index, each in enumerate(self.rt_nodes_):
-            place = nodes.with_name(nodes.path(prefix, index), each.onnx_node)
+            place = with_name(node_path(prefix, index), each.onnx_node)
             if isinstance(each, FamilyOperator):
                 each.place = place
             else:
                 each.run = partial(_run_located, each, each.run, place)
-            for name, _ in nodes.subgraphs(each.onnx_node):
-                getattr(each, name).locate(nodes.path(prefix, index, name))
+            for name, _ in subgraphs_of(each.onnx_node):
+                getattr(each, name).locate(node_path(prefix, index, name))
 
     def run(self, output_names: Any, feed_inputs: Any, attributes: Any = None, *options: Any, **extra: Any) -> Any:
         """Run, with a function's defaults for the attributes that the call omits."""
@@ -72,18 +74,18 @@ def _run_located(operator: OpRun, run: Callable[..., Any], place: str, /, *input
 
 def open_executor(model: onnx.ModelProto) -> Executor:
     """Return an executor for a model without sparse initializers."""
-    for _, place, node in nodes.everywhere(model):
+    for _, place, node in all_nodes(model):
         count = max((each.i for each in node.attribute if each.name == "num_scan_inputs"), default=0)
         if node.op_type == "Scan" and count > len(node.input):
             # The evaluator makes lists of that length before it checks the inputs.
             raise ModelError(
                 f"num_scan_inputs of Scan is {count}, and the node has {len(node.input)} inputs",
-                where=nodes.with_name(place, node),
+                where=with_name(place, node),
                 remedy="correct the attribute",
             )
-    functions = nodes.callees_first(model.functions)
+    functions = callees_first(model.functions)
     try:
-        executor = Executor(model.graph, opsets=nodes.opsets(model.opset_import), functions=functions)
+        executor = Executor(model.graph, opsets=opsets_of(model.opset_import), functions=functions)
     except Exception as error:
         raise ModelError("the model cannot be loaded", given=first_line(error)) from error
     executor.locate("graph")

@@ -14,7 +14,7 @@ from extremum.backend.prepared import Inputs, PreparedModel, refuse_options
 from extremum.backend.requirements import require_implemented, require_valid
 from extremum.backend.session import Session, is_installed
 from extremum.errors import ArgumentError, ExtremumError
-from extremum.graph import nodes
+from extremum.graph.calls import canonical, is_of_family
 from extremum.graph.load import Model, Source, require_readable, with_dense
 from extremum.graph.sites import sites
 
@@ -114,7 +114,7 @@ class Backend(_OnnxBackend):
         if engine != "reference":
             source.split_weights()
         walk = tuple(sites(source.proto))
-        has_others = any(not site.is_call and not nodes.is_of_family(site.node) for site in walk)
+        has_others = any(not site.is_call and not is_of_family(site.node) for site in walk)
         refusal = None
         if engine == "onnxruntime" or (engine is None and has_others and is_installed()):
             require_implemented(source.proto.graph, walk, others_too=True)
@@ -164,7 +164,7 @@ class Backend(_OnnxBackend):
         opset = options.pop("opset_version", None)
         _refuse(options, device)
         require_readable(node)
-        domain, newest = nodes.canonical(node.domain), onnx.defs.onnx_opset_version()
+        domain, newest = canonical(node.domain), onnx.defs.onnx_opset_version()
         opsets = {"": newest, domain: opset or (newest if domain == "" else 1)}
         model = onnx.ModelProto(opset_import=[onnx.helper.make_opsetid(*each) for each in opsets.items()])
         model.graph.node.append(node)

@@ -11,7 +11,9 @@ from onnx.reference.op_run import OpRun
 
 from extremum import errors, lower
 from extremum.errors import ExtremumError
-from extremum.graph import nodes
+from extremum.graph.attributes import attributes_of
+from extremum.graph.calls import schema_of
+from extremum.graph.operands import operand_names, operand_types, resolve_node
 from extremum.operations import Operation, results
 from extremum.spec import ONNX, OPERATORS, OperatorVersion
 from extremum.tensors import element_of, require_memory
@@ -53,20 +55,20 @@ class FamilyOperator(OpRun):
 
     @cached_property
     def _version(self) -> OperatorVersion:
-        version = nodes.version(self.onnx_node, self.run_params["opsets"])
+        version = schema_of(self.onnx_node, self.run_params["opsets"])
         assert version is not None
         return version
 
     def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> tuple[Operation, Sequence[Any]]:
         """Return the operation, and for each output its sizes, its type and its name in errors."""
         version = self._version
-        names = nodes.operand_names(self.onnx_node, version)
+        names = operand_names(self.onnx_node, version)
         inputs = inputs[: len(names)]
         for name, x in zip(names, inputs, strict=True):
             if not isinstance(x, np.ndarray):
                 raise errors.ElementTypeError(f"{version} takes tensors", given=f"{name}: {type(x).__name__}")
-        attributes = nodes.attributes_of(self.onnx_node, linked_attributes)
-        values, outputs = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
+        attributes = attributes_of(self.onnx_node, linked_attributes)
+        values, outputs = resolve_node(version, attributes, names, operand_types(version, inputs))
         what = f"the output of {version}"
         types = [(each.sizes or (), element_of(str(each.element)).dtype, what) for each in outputs]
         return lower.operation(version, values, inputs[0].ndim), types

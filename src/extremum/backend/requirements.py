@@ -11,10 +11,11 @@ from extremum import errors, validate
 from extremum.backend.evaluator import Executor
 from extremum.backend.session import is_installed
 from extremum.errors import ModelError, first_line, within
-from extremum.graph import nodes
+from extremum.graph.calls import canonical
 from extremum.graph.limits import may_exceed
 from extremum.graph.sites import Site
 from extremum.graph.types import declared_type, skeleton
+from extremum.graph.walk import all_graphs, all_nodes, subgraphs_of
 from extremum.tensors import ELEMENT_TYPES, TensorType, require_memory
 
 
@@ -22,7 +23,7 @@ def require_implemented(
     graph: onnx.GraphProto, sites: Iterable[Site], *, others_too: bool = False, refusal: str | None = None
 ) -> None:
     """Refuse a model that cannot run on any inputs; with ``others_too`` onnxruntime checks the other operators."""
-    for each in nodes.graphs(graph):
+    for each in all_graphs(graph):
         for value in each.input:
             _require_memory(value.name, declared_type(value.type))
     # Look up each operator once; the cache ends with this call because it holds names of the model.
@@ -32,7 +33,7 @@ def require_implemented(
     for site in sites:
         node = site.node
         with within(site.where):
-            domain = nodes.canonical(node.domain)
+            domain = canonical(node.domain)
             if domain not in site.opsets:
                 raise ModelError(f"no version of the domain {domain!r} of {node.op_type} is imported")
             if not (others_too or site.is_call):
@@ -88,9 +89,9 @@ def require_valid(model: onnx.ModelProto) -> None:
             value.type.tensor_type.shape.SetInParent()
     # Nothing depends on the name of a graph.
     copy.graph.name = copy.graph.name or "graph"
-    for _, _, node in nodes.everywhere(copy):
-        node.domain = nodes.canonical(node.domain)
-        for _, graph in nodes.subgraphs(node):
+    for _, _, node in all_nodes(copy):
+        node.domain = canonical(node.domain)
+        for _, graph in subgraphs_of(node):
             graph.name = graph.name or "graph"
     try:
         # A function may import another version than its model, and runs with its own.

@@ -21,8 +21,8 @@ from extremum.check.rule import Rule, Targets
 from extremum.check.rules import RULES, matching
 from extremum.directml.enumerations import feature_level_of
 from extremum.errors import ArgumentError
+from extremum.graph.calls import canonical
 from extremum.graph.load import load
-from extremum.graph.nodes import canonical
 from extremum.graph.sites import Site, sites
 from extremum.runtimes.process import Subprocess
 from extremum.spec import ONNX, OPERATORS

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import onnx
 from google.protobuf import json_format
 
-from extremum.graph import nodes
+from extremum.graph.calls import is_of_family
 from extremum.graph.sites import Site, Written
 from extremum.spec import ONNX
 
@@ -58,7 +58,7 @@ def _node_before(last: onnx.NodeProto) -> tuple[onnx.NodeProto, int] | None:
         content = json.loads(_property(last, _BEFORE))
         before = json_format.ParseDict(content["node"], onnx.NodeProto())
         opset = content["opset"]
-        if isinstance(opset, int) and opset > 0 and before.output and nodes.is_of_family(before):
+        if isinstance(opset, int) and opset > 0 and before.output and is_of_family(before):
             return before, opset
     return None
 

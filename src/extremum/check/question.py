@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from extremum import validate
 from extremum.errors import ExtremumError
-from extremum.graph import nodes
-from extremum.graph.nodes import operand_types, resolve_references
+from extremum.graph.attributes import attributes_of, resolve_references
+from extremum.graph.calls import schema_of
+from extremum.graph.operands import operand_names, operand_types, resolve_node
 from extremum.graph.sites import Site
 from extremum.lower import operation
 from extremum.operations import results
@@ -334,12 +335,12 @@ def _renamed(written: Sequence[onnx.NodeProto], names: Mapping[str, str]) -> lis
 
 def expected_outputs(node: onnx.NodeProto, inputs: Feeds, opset: int) -> list[NDArray[Any]]:
     """Return the answer of this package, also for an element type that the version does not take."""
-    version = nodes.version(node, {ONNX: opset})
+    version = schema_of(node, {ONNX: opset})
     assert version is not None
-    names = nodes.operand_names(node, version)
+    names = operand_names(node, version)
     arrays = [inputs[name] for name in names]
-    stated = nodes.attributes_of(node, {})
-    values, _ = nodes.resolve(version, stated, names, operand_types(version, arrays), any_element=True)
+    stated = attributes_of(node, {})
+    values, _ = resolve_node(version, stated, names, operand_types(version, arrays), any_element=True)
     operands = arrays[: version.input.maximum]
     run: Callable[..., Any] = operation(version, values, operands[0].ndim)
     return list(map(np.asarray, results(run(*operands))))
@@ -354,7 +355,7 @@ def outcome_of(
 ) -> Outcome:
     """Return how the answer to a node compares with the expected one."""
     arrays = list(inputs.values())
-    attributes = validate.attributes(version, nodes.attributes_of(node, {}), operand_types(version, arrays))
+    attributes = validate.attributes(version, attributes_of(node, {}), operand_types(version, arrays))
     return compare(Question(version, attributes, arrays), expected, outputs)
 
 

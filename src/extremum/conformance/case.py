@@ -9,7 +9,7 @@ import numpy as np
 
 from extremum import lower, reference, spec, validate
 from extremum.conformance.topics import Question
-from extremum.graph.nodes import operand_types
+from extremum.graph.operands import operand_types
 from extremum.operations import Operation, results
 from extremum.runtimes.comparison import axis_of_any_order
 from extremum.runtimes.runtime import Array

@@ -11,7 +11,8 @@ from typing import Any
 import onnx
 
 from extremum.errors import ModelError
-from extremum.graph import nodes
+from extremum.graph.calls import canonical, opsets_of
+from extremum.graph.walk import all_nodes
 from extremum.runtimes.process import ended
 
 # In seconds; a model of ten thousand nodes takes a few.
@@ -37,7 +38,7 @@ sys.exit(status)
 
 def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
     """Return a model at an opset, or the model itself if it has that or a later opset."""
-    if nodes.opsets(model.opset_import).get("", 0) >= opset:
+    if opsets_of(model.opset_import).get("", 0) >= opset:
         return model
     if model.functions:
         raise ModelError("the opset of a model with functions cannot be raised", remedy="inline them first")
@@ -58,8 +59,8 @@ def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
 def _with_domains(model: onnx.ModelProto, rename: Callable[[str], str]) -> onnx.ModelProto:
     """Return a copy with renamed domains, except ONNX's own."""
     copy = deepcopy(model)
-    parts: list[Any] = [*copy.opset_import, *(node for _, _, node in nodes.everywhere(copy))]
+    parts: list[Any] = [*copy.opset_import, *(node for _, _, node in all_nodes(copy))]
     for each in parts:
-        if nodes.canonical(each.domain):
+        if canonical(each.domain):
             each.domain = rename(each.domain)
     return copy

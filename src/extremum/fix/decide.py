@@ -26,11 +26,12 @@ from extremum.fix.rewrites import Rewrite, find
 from extremum.fix.share import share_work
 from extremum.fix.target import Target, opened
 from extremum.fix.verify import verify_model, verify_node
-from extremum.graph import nodes
 from extremum.graph.limits import K_IS_INPUT_SINCE, open_sizes
 from extremum.graph.load import external, load
+from extremum.graph.operands import resolve_node
 from extremum.graph.sites import Site, sites
 from extremum.graph.splice import splice
+from extremum.graph.walk import all_nodes
 from extremum.runtimes.runtime import refusal_of_opset
 from extremum.spec import ONNX, OPERATORS, OperatorVersion
 from extremum.tensors import wider_types
@@ -213,7 +214,7 @@ def _outcome(
     if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
     names = {value.name for value in source.graph.input}
-    for _, _, node in nodes.everywhere(source):
+    for _, _, node in all_nodes(source):
         names.update((node.name, *node.input, *node.output))
     elements: dict[str, set[str | None]] = {}
     for site in family:
@@ -302,7 +303,7 @@ def _taker(site: Site) -> OperatorVersion | None:
     own = site.version
     later = (each for each in OPERATORS[own.domain, own.name] if each.since > own.since)
     operands = site.attributes, site.names, site.inputs
-    return next((each for each in later if not any(refusals(nodes.resolve, each, *operands))), None)
+    return next((each for each in later if not any(refusals(resolve_node, each, *operands))), None)
 
 
 def _require_same_meaning(before: Site, site: Site) -> None:

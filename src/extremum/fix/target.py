@@ -19,7 +19,9 @@ from extremum.check.rules import find
 from extremum.directml import FeatureLevel, create_operator
 from extremum.directml.lowering import steps
 from extremum.errors import ArgumentError, ExtremumError
-from extremum.graph import nodes
+from extremum.graph.attributes import attributes_of
+from extremum.graph.calls import opsets_of, schema_of
+from extremum.graph.operands import operand_names, operand_types
 from extremum.graph.sites import Site
 from extremum.runtimes import Feeds, Run, shown
 from extremum.runtimes.process import Subprocess
@@ -58,18 +60,18 @@ def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
     """Return what runs a model with DirectML's operators; the backend runs nodes that DirectML lacks."""
 
     def run(inputs: Feeds) -> list[NDArray[Any]]:
-        values, opsets = dict(inputs), nodes.opsets(model.opset_import)
+        values, opsets = dict(inputs), opsets_of(model.opset_import)
         for node in model.graph.node:
-            schema = nodes.version(node, opsets)
-            operands = {name: values[name] for name in nodes.operand_names(node, schema)}
+            schema = schema_of(node, opsets)
+            operands = {name: values[name] for name in operand_names(node, schema)}
             answers = backend.run_node(node, operands, opset_version=opsets[""])
             values.update(zip(node.output, answers, strict=True))
             # No rewrite needs a TopK that DirectML takes.
             if schema is None or schema.family is Family.TOP:
                 continue
             name, result = node.output[0], np.empty_like(answers[0], order="C")
-            types = nodes.operand_types(schema, list(operands.values()))
-            attributes = validate.attributes(schema, nodes.attributes_of(node, {}), types)
+            types = operand_types(schema, list(operands.values()))
+            attributes = validate.attributes(schema, attributes_of(node, {}), types)
             tensors = {each: np.ravel(x) for each, x in {**operands, name: result}.items()}
             pairs = list(zip(operands, types, strict=True))[: schema.input.maximum]
             for step in steps(schema, attributes, pairs, [(name, TensorType.of(result))], level):

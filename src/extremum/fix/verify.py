@@ -17,7 +17,7 @@ from extremum.check.question import Kind, beyond_axis, draw, expected_outputs, m
 from extremum.errors import ExtremumError, InputError, ModelError, first_line
 from extremum.fix.draft import Draft
 from extremum.fix.target import Target
-from extremum.graph import nodes
+from extremum.graph.attributes import resolve_references
 from extremum.graph.limits import dimension_along_axis
 from extremum.graph.sites import Site, sites
 from extremum.graph.types import declared_inputs, require_array
@@ -52,7 +52,7 @@ def verify_node(draft: Draft, target: Target) -> None:
     reference = draft.reference
     version = reference.version
     # Attributes that come from the call of a function have their defaults here.
-    node, *body = (nodes.resolve_references(each, {}) for each in (reference.node, *draft.nodes))
+    node, *body = (resolve_references(each, {}) for each in (reference.node, *draft.nodes))
     accepted = (Outcome.EXACT,) if draft.is_exact else _OPEN
     run = None
     for inputs, meant in _pairs(draft):

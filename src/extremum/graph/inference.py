@@ -21,7 +21,10 @@ from typing import Any
 import onnx
 from onnx.defs import OpSchema
 
-from extremum.graph import nodes, types
+from extremum.graph import types
+from extremum.graph.attributes import resolve_references
+from extremum.graph.calls import Key, callees_first, canonical, is_of_family, key_of, opsets_of
+from extremum.graph.walk import all_graphs, all_nodes, node_path, subgraphs_of
 from extremum.tensors import Dimension, differ
 
 # Nodes that keep the promise of their schema and still end or hang the process in onnx's inference, found with random
@@ -148,7 +151,7 @@ _PREFIX = "hidden."
 
 def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
     """Return the graph of a model with the types that can be inferred, including those of its subgraphs."""
-    opsets, result, before = nodes.opsets(model.opset_import), model, None
+    opsets, result, before = opsets_of(model.opset_import), model, None
     names = {size.dim_param for size in _sizes(model.graph)}
     try:
         for _ in range(_ROUNDS):
@@ -162,7 +165,7 @@ def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
             if is_whole:
                 break
             _forget(result.graph, names)
-            for graph in nodes.graphs(result.graph):
+            for graph in all_graphs(result.graph):
                 for node in graph.node:
                     node.op_type = node.op_type.removeprefix(_PREFIX)
     except Exception:
@@ -172,7 +175,7 @@ def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
 
 
 def _sizes(graph: onnx.GraphProto) -> Iterator[onnx.TensorShapeProto.Dimension]:
-    for each in nodes.graphs(graph):
+    for each in all_graphs(graph):
         for value in (*each.input, *each.value_info, *each.output):
             yield from value.type.tensor_type.shape.dim
 
@@ -197,12 +200,12 @@ def _hide(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMappi
         short[tensor.name] = len(tensor.dims) > 1 or all(size <= _SHORT for size in tensor.dims)
     is_whole = True
     for node in graph.node:
-        domain = nodes.canonical(node.domain)
+        domain = canonical(node.domain)
         promise = signature(domain, node.op_type, opsets.get(domain, 0))
         if promise is not None and promise.follows_values and not all(short.get(name, not name) for name in node.input):
             node.op_type, is_whole = f"{_PREFIX}{node.op_type}", False
         else:
-            for _, subgraph in nodes.subgraphs(node):
+            for _, subgraph in subgraphs_of(node):
                 is_whole &= _hide(subgraph, opsets, short)
     return is_whole
 
@@ -246,7 +249,7 @@ class Entry:
         """Yield the graphs that the node holds, each with its inferred form from the inferred graph around."""
         by_name = dict[str, onnx.GraphProto]()
         if self.graphs and self.position is not None:
-            by_name.update(nodes.subgraphs(around.node[self.position]))
+            by_name.update(subgraphs_of(around.node[self.position]))
         for name, body in self.graphs:
             yield body, by_name.get(name, body.graph)
 
@@ -289,7 +292,7 @@ class Body:
         """Return a node with the attributes and the names of values that it has at this call."""
         if self.names is None:
             return node
-        copy = deepcopy(nodes.resolve_references(node, self.attributes))
+        copy = deepcopy(resolve_references(node, self.attributes))
         copy.input[:] = map(self.name_of, node.input)
         copy.output[:] = map(self.name_of, node.output)
         return copy
@@ -316,13 +319,13 @@ class InferenceInput:
     """A model as inference gets it."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
-        self._functions = {nodes.key(each): (index, each) for index, each in enumerate(model.functions)}
-        self._callees, self._numbers = set[nodes.Key](), count(1)
-        of_family = (node for _, _, node in nodes.everywhere(model) if nodes.is_of_family(node))
-        self._infers = any(nodes.key(node) not in self._functions for node in of_family)
-        opsets = nodes.opsets(model.opset_import)
+        self._functions = {key_of(each): (index, each) for index, each in enumerate(model.functions)}
+        self._callees, self._numbers = set[Key](), count(1)
+        of_family = (node for _, _, node in all_nodes(model) if is_of_family(node))
+        self._infers = any(key_of(node) not in self._functions for node in of_family)
+        opsets = opsets_of(model.opset_import)
         # The model's version of each domain; else the newest of its functions; else, for ONNX, the newest.
-        imports = (pair for each in model.functions for pair in nodes.opsets(each.opset_import).items())
+        imports = (pair for each in model.functions for pair in opsets_of(each.opset_import).items())
         self._versions = {"": onnx.defs.onnx_opset_version(), **dict(sorted(imports)), **opsets}
         self.model = onnx.ModelProto(ir_version=onnx.IR_VERSION)
         for domain, version in self._versions.items():
@@ -331,9 +334,9 @@ class InferenceInput:
         self._graph(self.graph, model.graph)
         # Callers first, so that a function that they call counts as called.
         self.orphans = {
-            nodes.key(each): self._call(each, onnx.NodeProto(), self.graph)
-            for each in reversed(nodes.callees_first(model.functions))
-            if nodes.key(each) not in self._callees
+            key_of(each): self._call(each, onnx.NodeProto(), self.graph)
+            for each in reversed(callees_first(model.functions))
+            if key_of(each) not in self._callees
         }
 
     def infer(self) -> onnx.GraphProto:
@@ -369,7 +372,7 @@ class InferenceInput:
     def _nodes(self, body: Body, source: Iterable[onnx.NodeProto]) -> None:
         for node in source:
             entry = Entry(node)
-            _, function = self._functions.get(nodes.key(node), (None, None))
+            _, function = self._functions.get(key_of(node), (None, None))
             if function is not None:
                 entry.call = self._call(function, node, body)
             else:
@@ -380,8 +383,8 @@ class InferenceInput:
 
     def _node(self, body: Body, entry: Entry) -> list[str | None]:
         """Add a node if inference survives it, and return the kinds of its outputs."""
-        node = nodes.resolve_references(entry.node, body.attributes)
-        domain = nodes.canonical(node.domain)
+        node = resolve_references(entry.node, body.attributes)
+        domain = canonical(node.domain)
         inputs = [body.kinds.get(body.name_of(name)) if name else "" for name in node.input]
         promise = signature(domain, node.op_type, body.opsets.get(domain, 0))
         in_force = signature(domain, node.op_type, self._versions.get(domain, 0))
@@ -406,7 +409,7 @@ class InferenceInput:
         for attribute in node.attribute:
             if attribute.HasField("g"):
                 graph = copy.attribute.add(name=attribute.name, type=attribute.type).g
-                path = nodes.path(body.path, len(body.entries), attribute.name)
+                path = node_path(body.path, len(body.entries), attribute.name)
                 scope = ChainMap({}, body.kinds)
                 inner = Body(path, body.opsets, graph, scope, body.names, body.prefix, body.attributes)
                 entry.graphs.append((attribute.name, inner))
@@ -424,7 +427,7 @@ class InferenceInput:
 
     def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body) -> Body:
         """Add the nodes of a function where it is called."""
-        self._callees.add(nodes.key(function))
+        self._callees.add(key_of(function))
         names = dict.fromkeys(("", *function.input), "")
         names.update(zip(function.input, map(caller.name_of, node.input), strict=False))
         aliases = []
@@ -434,8 +437,8 @@ class InferenceInput:
             elif actual:
                 names[formal] = actual
         attributes = {each.name: each for each in function.attribute_proto}
-        attributes.update((each.name, each) for each in nodes.resolve_references(node, caller.attributes).attribute)
-        path, opsets = f"functions[{self._functions[nodes.key(function)][0]}]", nodes.opsets(function.opset_import)
+        attributes.update((each.name, each) for each in resolve_references(node, caller.attributes).attribute)
+        path, opsets = f"functions[{self._functions[key_of(function)][0]}]", opsets_of(function.opset_import)
         prefix = f"{function.name}:{next(self._numbers)}/"
         body = Body(path, opsets, caller.graph, caller.kinds, names, prefix, attributes, caller.outputs)
         body.note_types(function.value_info)

@@ -10,10 +10,12 @@ import onnx
 
 from extremum import validate
 from extremum.errors import SpecError, within
-from extremum.graph import nodes, types
+from extremum.graph import types
+from extremum.graph.calls import key_of
 from extremum.graph.inference import InferenceInput
 from extremum.graph.sites import Site, sites
 from extremum.graph.splice import splice
+from extremum.graph.walk import all_nodes, bodies_of, nodes_with_paths, subgraphs_of
 from extremum.spec import ONNX, Family
 from extremum.tensors import Dimension, TensorType
 
@@ -87,7 +89,7 @@ def limited(site: Site, opset: int, prefix: str) -> list[onnx.NodeProto] | None:
 
 def with_limited_k(model: onnx.ModelProto) -> onnx.ModelProto:
     """Return a model in which every TopK takes at most the elements of its axis, or the model itself if all do."""
-    names = {name for _, _, node in nodes.everywhere(model) for name in (*node.input, *node.output)}
+    names = {name for _, _, node in all_nodes(model) for name in (*node.input, *node.output)}
     replacements: dict[str, list[onnx.NodeProto]] = {}
     outputs = set[str]()
     for site in sites(model):
@@ -129,7 +131,7 @@ def open_sizes(model: onnx.ModelProto, limited_outputs: Collection[str]) -> None
     A runtime may reserve memory by a declared size, and then refuse a smaller value.
     """
     reached = _reached(model, limited_outputs)
-    bodies = [body for _, _, body in nodes.bodies(model)]
+    bodies = [body for _, _, body in bodies_of(model)]
     graphs = [graph for body in bodies for graph in _graphs(body)]
     declared = [value for graph in graphs for value in graph.value_info]
     declared += [value for function in model.functions for value in function.value_info]
@@ -155,24 +157,24 @@ def _graphs(body: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.GraphPr
     """Yield a graph and those that nodes hold."""
     if isinstance(body, onnx.GraphProto):
         yield body
-    for _, node in nodes.with_paths(body.node, ""):
-        for _, graph in nodes.subgraphs(node):
+    for _, node in nodes_with_paths(body.node, ""):
+        for _, graph in subgraphs_of(node):
             yield graph
 
 
 def _reached(model: onnx.ModelProto, sources: Collection[str]) -> set[str]:
     """Return the names of all values that depend on some values; names of functions and graphs are taken as one."""
     reached = set(sources)
-    functions = {nodes.key(function): function for function in model.functions}
-    everywhere = [node for _, _, node in nodes.everywhere(model)]
+    functions = {key_of(function): function for function in model.functions}
+    everywhere = [node for _, _, node in all_nodes(model)]
     before = -1
     while before != len(reached):
         before = len(reached)
         for node in everywhere:
             names = {*node.input}
-            for _, graph in nodes.subgraphs(node):
+            for _, graph in subgraphs_of(node):
                 names.update(value.name for value in graph.output)
-            called = functions.get(nodes.key(node))
+            called = functions.get(key_of(node))
             if called is not None:
                 names.update(called.output)
                 if not reached.isdisjoint(node.input):

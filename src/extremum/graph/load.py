@@ -24,8 +24,9 @@ from google.protobuf.message import DecodeError, Message
 
 from extremum.errors import ArgumentTypeError, ExtremumError, FileError, ModelError
 from extremum.files import open_file
-from extremum.graph import nodes
+from extremum.graph.calls import Key, callees_first, key_of
 from extremum.graph.types import attribute_tensors, copy_fields, dense, is_external, sparse_tensors, wrong_tensor
+from extremum.graph.walk import all_graphs, all_nodes, subgraphs_of
 from extremum.tensors import ELEMENT_TYPES
 
 LARGEST_MESSAGE = 2**31 - 1
@@ -99,14 +100,14 @@ DEEPEST = 64
 
 def require_bounded(model: onnx.ModelProto) -> None:
     """Refuse a model whose functions make too many nodes, nest too deep or call each other in a circle."""
-    sizes: dict[nodes.Key, tuple[int, int]] = {}
-    for function in nodes.callees_first(model.functions):
-        sizes[nodes.key(function)] = _measure(function.node, sizes)
+    sizes: dict[Key, tuple[int, int]] = {}
+    for function in callees_first(model.functions):
+        sizes[key_of(function)] = _measure(function.node, sizes)
     if sizes:
         _measure(model.graph.node, sizes)
 
 
-def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[nodes.Key, tuple[int, int]]) -> tuple[int, int]:
+def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[Key, tuple[int, int]]) -> tuple[int, int]:
     """Return the number of nodes and the depth of their nesting, including calls."""
     own, inner, deepest = 0, 0, 1
     stack = [(body, 1)]
@@ -114,11 +115,11 @@ def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[nodes.Key, tuple[int
         level, depth = stack.pop()
         deepest = max(deepest, depth)
         for node in level:
-            inner_nodes, inner_depth = sizes.get(nodes.key(node), (0, 0))
+            inner_nodes, inner_depth = sizes.get(key_of(node), (0, 0))
             own += 1
             inner += inner_nodes
             deepest = max(deepest, depth + inner_depth)
-            stack.extend((graph.node, depth + 1) for _, graph in nodes.subgraphs(node))
+            stack.extend((graph.node, depth + 1) for _, graph in subgraphs_of(node))
     if deepest > DEEPEST:
         reason = f"graphs and functions of the model are nested more than {DEEPEST} deep"
         raise ModelError(reason, remedy="inline some of the functions")
@@ -136,9 +137,9 @@ _REMEDY = "keep the data files in the folder of the model"
 
 def external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     """Yield all tensors of a model whose content is in other files."""
-    for graph in nodes.graphs(model.graph):
+    for graph in all_graphs(model.graph):
         yield from filter(is_external, (*graph.initializer, *sparse_tensors(graph.sparse_initializer)))
-    attributes = [each for _, _, node in nodes.everywhere(model) for each in node.attribute]
+    attributes = [each for _, _, node in all_nodes(model) for each in node.attribute]
     for attribute in chain(attributes, *(function.attribute_proto for function in model.functions)):
         yield from filter(is_external, attribute_tensors(attribute))
 
@@ -262,10 +263,10 @@ def load(model: Source) -> onnx.ModelProto:
 
 def with_dense(model: onnx.ModelProto) -> onnx.ModelProto:
     """Return a model with dense initializers in place of sparse ones; the model itself if it has none."""
-    if not any(graph.sparse_initializer for graph in nodes.graphs(model.graph)):
+    if not any(graph.sparse_initializer for graph in all_graphs(model.graph)):
         return model
     copy = deepcopy(model)
-    for graph in nodes.graphs(copy.graph):
+    for graph in all_graphs(copy.graph):
         graph.initializer.extend(map(dense, graph.sparse_initializer))
         del graph.sparse_initializer[:]
     return copy
@@ -297,8 +298,8 @@ class Model:
             return
         model = self.proto
         # onnxruntime refuses a tensor that it drops as unused, and a function may not read the inputs of a call.
-        functions = {nodes.key(function) for function in model.functions}
-        inputs = {name for node in model.graph.node if nodes.key(node) not in functions for name in node.input}
+        functions = {key_of(function) for function in model.functions}
+        inputs = {name for node in model.graph.node if key_of(node) not in functions for name in node.input}
         names = Counter(each.name for each in model.graph.initializer)
         names.update(each.values.name for each in model.graph.sparse_initializer)
         self.proto = onnx.ModelProto()

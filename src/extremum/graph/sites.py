@@ -17,8 +17,12 @@ from typing import Any
 import onnx
 
 from extremum.errors import ExtremumError, SpecError
-from extremum.graph import nodes, types
+from extremum.graph import types
+from extremum.graph.attributes import attributes_of, constant_integers
+from extremum.graph.calls import Key, callees_first, canonical, key_of, schema_of
 from extremum.graph.inference import Body, InferenceInput, attribute_of
+from extremum.graph.operands import describe_node, operand_names, resolve_node
+from extremum.graph.walk import node_path, with_name
 from extremum.spec import ONNX, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import UNKNOWN, Attributes, Value, attribute_value, input_values, output_count
@@ -48,21 +52,21 @@ class Site:
     @property
     def place(self) -> str:
         """Where the node is, with its name if it has one."""
-        return nodes.with_name(self.path, self.node)
+        return with_name(self.path, self.node)
 
     @property
     def where(self) -> str:
         """The place and the version that is imported there, as an error shows them."""
-        opset = self.opsets.get(nodes.canonical(self.node.domain))
+        opset = self.opsets.get(canonical(self.node.domain))
         return f"{self.place}, opset {opset}" if opset else self.place
 
     # Each is computed once, after the walk has reached the node: only then are the types of its inputs known.
     @functools.cached_property
     def schema(self) -> OperatorVersion | None:
         """The version in force, or None if the operator is not in this package or its domain is not imported."""
-        if self.is_call or nodes.canonical(self.node.domain) not in self.opsets:
+        if self.is_call or canonical(self.node.domain) not in self.opsets:
             return None
-        return nodes.version(self.node, self.opsets)
+        return schema_of(self.node, self.opsets)
 
     @property
     def version(self) -> OperatorVersion:
@@ -73,12 +77,12 @@ class Site:
     @functools.cached_property
     def attributes(self) -> dict[str, Any]:
         """The attributes that the node states itself, without those that the call of its function gives."""
-        return nodes.attributes_of(self.node, {})
+        return attributes_of(self.node, {})
 
     @functools.cached_property
     def names(self) -> list[str]:
         """The names of the inputs, without omitted optional inputs at the end."""
-        return nodes.operand_names(self.node, self.schema)
+        return operand_names(self.node, self.schema)
 
     @functools.cached_property
     def inputs(self) -> list[TensorType]:
@@ -122,16 +126,14 @@ class Site:
     @property
     def given(self) -> str:
         """What the node states, as an error shows it."""
-        return nodes.describe(self.attributes, self.names, self.inputs)
+        return describe_node(self.attributes, self.names, self.inputs)
 
     def outputs(self, *, any_element: bool = False) -> tuple[TensorType, ...]:
         """Return what is known of the outputs, for a node of one of this package's operators.
 
         With ``any_element`` also for an element type that the version does not take.
         """
-        _, outputs = nodes.resolve(
-            self.version, self.attribute_values, self.names, self.inputs, any_element=any_element
-        )
+        _, outputs = resolve_node(self.version, self.attribute_values, self.names, self.inputs, any_element=any_element)
         output_count(self.version, len(self.node.output))
         return outputs
 
@@ -147,14 +149,14 @@ def sites(model: onnx.ModelProto, *, inlined: bool = False) -> Iterator[Site]:
     tensors = types.types_in(graph)
     calls: _Calls = {name: {(): (body, graph, tensors)} for name, body in source.orphans.items()}
     yield from _walk(source.graph, graph, tensors, tensors, None if inlined else calls)
-    for function in () if inlined else reversed(nodes.callees_first(model.functions)):
-        for inputs, call in sorted(calls.get(nodes.key(function), {}).items(), key=lambda each: str(each[0])):
+    for function in () if inlined else reversed(callees_first(model.functions)):
+        for inputs, call in sorted(calls.get(key_of(function), {}).items(), key=lambda each: str(each[0])):
             by_model = {**_by_model_names(call[0], call[2]), **dict(zip(function.input, inputs, strict=False))}
             yield from _walk(*call, by_model, calls)
 
 
 Types = MutableMapping[str, TensorType]
-_Calls = dict[nodes.Key, dict[tuple[TensorType, ...], tuple[Body, onnx.GraphProto, Types]]]
+_Calls = dict[Key, dict[tuple[TensorType, ...], tuple[Body, onnx.GraphProto, Types]]]
 """For each function and each set of input types, the nodes of one such call in the inferred graph."""
 
 
@@ -184,11 +186,11 @@ def _walk(
                 yield from _walk(entry.call, graph, inferred, inferred)
                 continue
             inputs = tuple(tensors.get(name, TensorType()) for name in entry.node.input)
-            calls.setdefault(nodes.key(entry.node), {}).setdefault(inputs, (entry.call, graph, inferred))
+            calls.setdefault(key_of(entry.node), {}).setdefault(inputs, (entry.call, graph, inferred))
         node = body.in_place(entry.node) if calls is None else entry.node
-        site = Site(node, nodes.path(body.path, index), body.opsets, tensors, declared, entry.call is not None, results)
+        site = Site(node, node_path(body.path, index), body.opsets, tensors, declared, entry.call is not None, results)
         yield site
-        if (values := nodes.constant_integers(node)) is not None and len(node.output) == 1:
+        if (values := constant_integers(node)) is not None and len(node.output) == 1:
             tensors[node.output[0]] = TensorType("int64", (len(values),), values)
         if site.schema is not None:
             # The caller reports what is wrong with the node; the types that the model declares stay.
@@ -208,7 +210,7 @@ def require_harmless(sites: Iterable[Site]) -> None:
     # A test of every version of every operator, with valid and invalid nodes, found no other such case.
     for site in sites:
         node, number, count = site.node, attribute_of(site.node, "num_outputs").i, len(site.node.output)
-        is_split = not site.is_call and nodes.canonical(node.domain) == ONNX and node.op_type == "Split"
+        is_split = not site.is_call and canonical(node.domain) == ONNX and node.op_type == "Split"
         if is_split and number not in (0, count):
             reason = f"Split has num_outputs={number}, but {count} outputs"
             raise SpecError(reason, where=site.where, remedy=f"use num_outputs={count}")

@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import onnx
 
-from extremum.graph import nodes
+from extremum.graph.walk import bodies_of, node_path, subgraphs_of
 
 
 def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.NodeProto]]) -> onnx.ModelProto:
@@ -18,10 +18,10 @@ def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.Node
         before = list(map(deepcopy, body.node))
         del body.node[:]
         for index, node in enumerate(before):
-            for name, graph in nodes.subgraphs(node):
-                rebuild(graph, nodes.path(prefix, index, name))
-            body.node.extend(replacements.get(nodes.path(prefix, index), [node]))
+            for name, graph in subgraphs_of(node):
+                rebuild(graph, node_path(prefix, index, name))
+            body.node.extend(replacements.get(node_path(prefix, index), [node]))
 
-    for _, prefix, body in nodes.bodies(copy):
+    for _, prefix, body in bodies_of(copy):
         rebuild(body, prefix)
     return copy

@@ -21,11 +21,13 @@ import onnx
 import onnx.inliner
 
 from extremum.errors import ArgumentError, SpecError, within
-from extremum.graph import nodes as nodes_of
+from extremum.graph.calls import Key, callees_first, key_of
 from extremum.graph.limits import with_limited_k
 from extremum.graph.load import load
-from extremum.graph.nodes import Key, callees_first, key, one_node, operand_names
+from extremum.graph.one_node import one_node
+from extremum.graph.operands import operand_names, resolve_node
 from extremum.graph.sites import Site, require_harmless, sites
+from extremum.graph.walk import Importer, all_nodes, node_path, nodes_with_paths, subgraphs_of, with_name
 from extremum.onnxruntime.operators import ATTRIBUTES, DOMAIN, INTS, KINDS, OPERATORS
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType, element_of
@@ -136,11 +138,11 @@ def convert_sites(
         return Conversion(model, ())
     result = model if in_place else deepcopy(model)
     changes = []
-    for importer, path, node in nodes_of.everywhere(result):
+    for importer, path, node in all_nodes(result):
         if path in schemas:
             _name_outputs(node, result)
             _rewrite(schemas[path], node)
-            changes.append(Change(nodes_of.with_name(path, node), str(schemas[path]), node.op_type))
+            changes.append(Change(with_name(path, node), str(schemas[path]), node.op_type))
             _import(importer)
     _import(result)
     return Conversion(_declare_calls(result, sites, schemas), tuple(changes))
@@ -181,7 +183,7 @@ def _schemas(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersi
             strange = {each.name: None for each in site.node.attribute if site.schema.attribute(each.name) is None}
             attributes = strange | site.attribute_values
             # The custom operators take every element type, and exporters write some that a version forbids.
-            nodes_of.resolve(site.schema, attributes, site.names, site.inputs, any_element=True)
+            resolve_node(site.schema, attributes, site.names, site.inputs, any_element=True)
         if selection == "unsupported":
             # The import raises if onnxruntime is missing or too old.
             import_module("extremum.onnxruntime.library")
@@ -204,7 +206,7 @@ def _has_kernel(schema: OperatorVersion, opset: int, element: str) -> bool:
     return True
 
 
-def _import(importer: nodes_of.Importer) -> None:
+def _import(importer: Importer) -> None:
     if DOMAIN not in {each.domain for each in importer.opset_import}:
         importer.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
 
@@ -213,7 +215,7 @@ def _name_outputs(node: onnx.NodeProto, model: onnx.ModelProto) -> None:
     """Name the outputs that nothing reads and that an exporter left without a name: the operators need all."""
     if all(node.output):
         return
-    taken = {name for _, _, each in nodes_of.everywhere(model) for name in (*each.input, *each.output)}
+    taken = {name for _, _, each in all_nodes(model) for name in (*each.input, *each.output)}
     for at, name in enumerate(node.output):
         other = f"{next(filter(None, node.output), node.op_type)}/output/{at}"
         while other in taken:
@@ -251,18 +253,18 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
 def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], node_paths: Collection[str]) -> onnx.ModelProto:
     """Return the model with declared types for calls of functions that hold the converted nodes."""
     paths = {path.partition(".")[0] for path in node_paths}
-    holders = {key(each) for index, each in enumerate(model.functions) if f"functions[{index}]" in paths}
+    holders = {key_of(each) for index, each in enumerate(model.functions) if f"functions[{index}]" in paths}
     for function in callees_first(model.functions):
         if not holders.isdisjoint(_calls(function)):
-            holders.add(key(function))
+            holders.add(key_of(function))
     if not holders:
         return model
-    calls = {site.path: site.types for site in sites if site.is_call and key(site.node) in holders}
+    calls = {site.path: site.types for site in sites if site.is_call and key_of(site.node) in holders}
     _declare(model.graph, "graph", calls)
     inner = {name for function in model.functions for name in _calls(function) if name in holders}
     if inner:
         for function in model.functions:
-            if key(function) in holders:
+            if key_of(function) in holders:
                 _import(function)
         # A function of another version than the model is not inlined: ONNX Runtime then reports an unknown type.
         with contextlib.suppress(RuntimeError):
@@ -271,7 +273,7 @@ def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], node_paths: Co
 
 
 def _calls(function: onnx.FunctionProto) -> Iterator[Key]:
-    return (key(node) for _, node in nodes_of.with_paths(function.node, ""))
+    return (key_of(node) for _, node in nodes_with_paths(function.node, ""))
 
 
 def _declare(graph: onnx.GraphProto, prefix: str, calls: Mapping[str, Mapping[str, TensorType]]) -> None:
@@ -280,9 +282,9 @@ def _declare(graph: onnx.GraphProto, prefix: str, calls: Mapping[str, Mapping[st
     untyped = {each.name: each for each in graph.output if each.type.WhichOneof("value") is None}
     names = {each.name for each in (*graph.input, *graph.output, *graph.value_info)} - untyped.keys()
     for index, node in enumerate(graph.node):
-        for name, inner in nodes_of.subgraphs(node):
-            _declare(inner, nodes_of.path(prefix, index, name), calls)
-        types = calls.get(nodes_of.path(prefix, index), {})
+        for name, inner in subgraphs_of(node):
+            _declare(inner, node_path(prefix, index, name), calls)
+        types = calls.get(node_path(prefix, index), {})
         for name in node.output:
             if name in types and name not in names and (element := types[name].element):
                 value = onnx.helper.make_tensor_value_info(name, element_of(element).onnx_number, None)

@@ -10,7 +10,7 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum.errors import said
-from extremum.graph.nodes import one_node
+from extremum.graph.one_node import one_node
 from extremum.spec import OperatorVersion
 
 Array = NDArray[Any]
