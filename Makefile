@@ -96,7 +96,7 @@ lint-types: $(VENV)/.installed $(VENV)/.tools
 lint-python: $(VENV)/.installed $(VENV)/.tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy --config-file= --cache-dir=/dev/null --strict tests/typed_uses.py
+	$(BIN)/mypy --config-file= --cache-dir=/dev/null --strict tests/support/typed_uses.py
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache --no-logo
 

@@ -12,7 +12,7 @@ from extremum.graph.inference import InferenceInput
 from extremum.graph.sites import sites
 from models import model
 from schema_nodes import ENTRIES
-from watched import TESTS, run_watched
+from watched import environment, run_watched
 
 SAMPLE = {"inference": 211, "check": 2003, "convert": 809, "lower": 811, "prepare": 2999}
 
@@ -191,7 +191,7 @@ def test_no_vector_is_written_out(vector):
     constant = "axis = Constant<value = int64[1] {0}>()"
     proto = model(f"{VECTORS[vector]} {constant} {readers} z = Max(v) }}", 13)
     command = [sys.executable, "-c", MEASURE]
-    child = subprocess.run(command, input=proto.SerializeToString(), capture_output=True, cwd=TESTS, check=True)
+    child = subprocess.run(command, input=proto.SerializeToString(), capture_output=True, env=environment(), check=True)
     # In units of 1024 bytes. A vector that is written out once takes 400 MiB.
     assert int(child.stdout) < 100 << 10
 

@@ -234,7 +234,7 @@ def test_an_interrupt(rounds):
     program = f"import {interrupted.__module__} as module; module.{interrupted.__name__}()"
     command = [sys.executable, "-c", program]
     for _ in range(rounds):
-        with subprocess.Popen(command, cwd=watched.TESTS, stdout=subprocess.PIPE, text=True) as child:
+        with subprocess.Popen(command, env=watched.environment(), stdout=subprocess.PIPE, text=True) as child:
             watch = threading.Timer(120, child.kill)
             watch.start()
             assert child.stdout.readline() == "computes\n"

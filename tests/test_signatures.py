@@ -123,7 +123,7 @@ def test_a_word_of_another_library_is_answered_with_ours(module, name):
 def test_what_lint_checks_the_types_of_runs():
     front_end("extremum.dask", "max")
     front_end("extremum.xarray", "max")
-    runpy.run_path(str(Path(__file__).with_name("typed_uses.py")))
+    runpy.run_path(str(Path(__file__).parent / "support" / "typed_uses.py"))
 
 
 @pytest.mark.parametrize("name", ["argmax", "hardmax", "maximum", "minmax"])

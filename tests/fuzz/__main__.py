@@ -91,7 +91,7 @@ class Watch:
 
 def work(given):
     """Run the cases, in the child; a line on stdout before each case names it, a line after it gives the outcome."""
-    sys.path.append(str(HERE.parent))
+    sys.path.append(str(HERE.parent / "support"))
     import corpus
     import targets
 

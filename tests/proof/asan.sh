@@ -33,7 +33,7 @@ echo "== $calls calls from Python of seed $seed, in $jobs processes"
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=1 PYTHONMALLOC=malloc
 processes=()
 for ((job = 0; job < jobs; job++)); do
-	LD_PRELOAD="$runtime $throwing" PYTHONPATH=$site "$python" tests/random_calls.py --sessions --seed "$seed" \
+	LD_PRELOAD="$runtime $throwing" PYTHONPATH=$site "$python" tests/support/random_calls.py --sessions --seed "$seed" \
 		--first $((job * (calls / jobs))) --calls $((calls / jobs)) &
 	processes+=($!)
 done

@@ -13,5 +13,5 @@ site=$PWD/target/valgrind report=$PWD/target/valgrind.xml
 CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --quiet --release --package extremum-python
 tests/proof/site.sh "$site" target/release
 PYTHONMALLOC=malloc PYTHONPATH=$site valgrind --quiet --tool=memcheck --xml=yes --xml-file="$report" --num-callers=30 \
-	--leak-check=no --vex-guest-max-insns=20 "$python" tests/random_calls.py --calls "$calls" --seed "$seed"
+	--leak-check=no --vex-guest-max-insns=20 "$python" tests/support/random_calls.py --calls "$calls" --seed "$seed"
 "$python" tests/proof/findings.py "$report"

@@ -1,15 +1,24 @@
 """Code that may end or hang its process, run in a child that is watched."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-TESTS = Path(__file__).parent
+SUPPORT = Path(__file__).parent
+
+
+def environment():
+    """Return the environment of a child that imports test modules and what they share."""
+    folders = [str(SUPPORT.parent), str(SUPPORT)]
+    if "PYTHONPATH" in os.environ:
+        folders.append(os.environ["PYTHONPATH"])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
 
 
 def run_watched(module, *arguments, seconds=300, cwd=None):
     """Run a module of this folder, which prints its progress, in a child; fail if the child dies or does not end."""
-    return _watch([str(TESTS / f"{module}.py"), *map(str, arguments)], seconds, cwd).splitlines()
+    return _watch([str(SUPPORT / f"{module}.py"), *map(str, arguments)], seconds, cwd).splitlines()
 
 
 def call(function, *arguments, seconds=120):
@@ -17,13 +26,15 @@ def call(function, *arguments, seconds=120):
     # A child that does not end prints where each of its threads is.
     watch = f"import faulthandler; faulthandler.dump_traceback_later({seconds - 5}, exit=True)"
     program = f"{watch}; import {function.__module__} as module; module.{function.__name__}(*{arguments!r})"
-    return _watch(["-X", "faulthandler", "-c", program], seconds, TESTS)
+    return _watch(["-X", "faulthandler", "-c", program], seconds, None)
 
 
 def _watch(command, seconds, cwd):
     command = [sys.executable, *command]
     try:
-        child = subprocess.run(command, capture_output=True, text=True, timeout=seconds, cwd=cwd, check=False)
+        child = subprocess.run(
+            command, capture_output=True, text=True, timeout=seconds, cwd=cwd, env=environment(), check=False
+        )
     except subprocess.TimeoutExpired as error:
         raise AssertionError(f"no end after {seconds} s, at {_last(error.stdout)!r}") from None
     assert child.returncode == 0, f"ended with {child.returncode} at {_last(child.stdout)!r}: {child.stderr[-2000:]}"

@@ -1,6 +1,6 @@
 """Random files for `extremum apply`: one array in every format, against one oracle in plain NumPy.
 
-    python tests/random_files.py --calls 2000 --seed 7
+    python tests/support/random_files.py --calls 2000 --seed 7
 
 An array has any element type, byte order, chunks and rank. It may be filled, scaled, unsigned by an attribute or dated,
 have attributes that say nothing, and lie in a group. It is written to each format that can hold it, with the library of

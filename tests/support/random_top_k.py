@@ -1,6 +1,6 @@
 """Random calls of `top_k` on containers: Dask in any chunks, xarray over any dimensions, beside a stable sort.
 
-    python tests/random_top_k.py --calls 2000 --seed 7
+    python tests/support/random_top_k.py --calls 2000 --seed 7
 
 A failure names the seed, which makes the same call again.
 """

@@ -1,6 +1,6 @@
 """Random calls of every function, which AddressSanitizer and valgrind watch; `make test` runs a sample of them.
 
-``python tests/random_calls.py --calls 500000`` prints what it did; a wrong answer ends it and names the call, and
+``python tests/support/random_calls.py --calls 500000`` prints what it did. A wrong answer ends it and names the call;
 ``--first NUMBER --calls 1`` repeats that call. :mod:`random_memory` places the bytes, :mod:`twins` gives the answers.
 """
 
