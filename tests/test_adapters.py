@@ -30,7 +30,7 @@ def load(model):
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def modules_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_FILES", {})
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
@@ -64,12 +64,12 @@ BROKEN = {
 
 @pytest.mark.parametrize("case", BROKEN)
 @pytest.mark.parametrize("way", ["entry point", "file"])
-def test_an_adapter_that_fails_is_blamed(folder, monkeypatch, way, case):
+def test_an_adapter_that_fails_is_blamed(modules_folder, monkeypatch, way, case):
     text, line, given = BROKEN[case]
-    (folder / "broken.py").write_text(text)
-    (folder / "halted.py").write_text("import nothing_that_there_is\n")
+    (modules_folder / "broken.py").write_text(text)
+    (modules_folder / "halted.py").write_text("import nothing_that_there_is\n")
     if way == "entry point":
-        make_known(folder, monkeypatch, broken="broken:runtimes")
+        make_known(modules_folder, monkeypatch, broken="broken:runtimes")
     words, name = (["broken"], "broken") if way == "entry point" else (["--adapter", "broken.py"], "broken.py")
     status, out, err = run_command(*words, *FEW)
     assert (status, out) == (2, "")
@@ -85,31 +85,31 @@ def test_an_adapter_that_fails_is_blamed(folder, monkeypatch, way, case):
 
 @pytest.mark.parametrize("has_backport", [False, True])
 @pytest.mark.parametrize("text", ["import nothing_that_there_is\n", "raise ImportError('it needs version 3')\n"])
-def test_what_an_adapter_needs_is_not_installed(folder, monkeypatch, text, has_backport):
+def test_what_an_adapter_needs_is_not_installed(modules_folder, monkeypatch, text, has_backport):
     if has_backport:
         # Use the backport's entry points instead of the standard library's.
         backport = pytest.importorskip("importlib_metadata", reason="nothing that is installed brings it")
         monkeypatch.setattr(registry, "entry_points", backport.entry_points)
-    (folder / "lacking.py").write_text(text)
-    make_known(folder, monkeypatch, lacking="lacking:runtimes")
+    (modules_folder / "lacking.py").write_text(text)
+    make_known(modules_folder, monkeypatch, lacking="lacking:runtimes")
     with pytest.raises(ArgumentError, match="lacking is not installed"):
         runtimes.find("lacking")
     with pytest.raises(DependencyError, match=r"'lacking\.py' imports a package that is not installed"):
         runtimes.add_file("lacking.py")
 
 
-def test_a_package_that_is_installed_and_cannot_be_imported(folder, monkeypatch):
-    (folder / "openvino").mkdir()
+def test_a_package_that_is_installed_and_cannot_be_imported(modules_folder, monkeypatch):
+    (modules_folder / "openvino").mkdir()
     text = "raise ImportError('libtbb.so.12: cannot open', name='_pyopenvino')\n"
-    (folder / "openvino" / "__init__.py").write_text(text)
+    (modules_folder / "openvino" / "__init__.py").write_text(text)
     with pytest.raises(ExecutionError, match="the adapter of the runtime 'openvino' fails") as caught:
         runtimes.find("openvino")
     assert caught.value.given == "ImportError: libtbb.so.12: cannot open"
-    assert caught.value.where == f"{folder / 'openvino' / '__init__.py'}, line 1"
+    assert caught.value.where == f"{modules_folder / 'openvino' / '__init__.py'}, line 1"
 
 
-def test_the_others_are_asked_where_one_fails(folder, monkeypatch):
-    make_known(folder, monkeypatch, fails="hostile_runtimes:fails")
+def test_the_others_are_asked_where_one_fails(modules_folder, monkeypatch):
+    make_known(modules_folder, monkeypatch, fails="hostile_runtimes:fails")
     monkeypatch.setattr(registry, "ADAPTERS", {"extremum": registry.ADAPTERS["extremum"]})
     with pytest.warns(RuntimeWarning, match="the adapter of the runtime 'fails' fails"):
         assert "extremum" in [each.name for each in runtimes.installed()]
@@ -132,15 +132,15 @@ def test_an_adapter_from_a_file():
         ("known.py", "there is a runtime 'onnxruntime' already; at: known.py; help: give it another name"),
     ],
 )
-def test_a_file_that_is_no_adapter(folder, name, line):
-    (folder / "folder").mkdir()
-    (folder / "known.py").write_text(MINE.replace('"mine"', '"onnxruntime"'))
+def test_a_file_that_is_no_adapter(modules_folder, name, line):
+    (modules_folder / "folder").mkdir()
+    (modules_folder / "known.py").write_text(MINE.replace('"mine"', '"onnxruntime"'))
     status, out, err = run_command("--adapter", name, *FEW)
     assert (status, out, err) == (2, "", f"extremum: {line}\n")
 
 
-def test_an_adapter_that_gives_nothing_to_run(folder, in_process, monkeypatch):
-    make_known(folder, monkeypatch, forgetful="hostile_runtimes:forgetful")
+def test_an_adapter_that_gives_nothing_to_run(modules_folder, in_process, monkeypatch):
+    make_known(modules_folder, monkeypatch, forgetful="hostile_runtimes:forgetful")
     reason = "load gives NoneType, and not a function that runs the model"
     status, out, err = run_command("forgetful", *FEW)
     assert status == 0
@@ -156,9 +156,9 @@ def test_a_case_by_its_name(in_process, prefix):
     assert f"  NaN: {NAME}: int64[" in run_command("onnxruntime", "--case", prefix + NAME)[1]
 
 
-def test_check_and_fix_take_an_adapter(folder):
-    (folder / "one.py").write_text(MINE.replace('"mine", ', ""))
-    (folder / "two.py").write_text(MINE.replace("mine", "two"))
+def test_check_and_fix_take_an_adapter(modules_folder):
+    (modules_folder / "one.py").write_text(MINE.replace('"mine", ', ""))
+    (modules_folder / "two.py").write_text(MINE.replace("mine", "two"))
     text = '<ir_version: 8, opset_import: ["" : 13]> g (int8[2, 3] x) => (y) { y = ArgMax <axis=1> (x) }'
     onnx.save(onnx.parser.parse_model(text), "m.onnx")
     taken = "not modified: mine:other 7 takes every node\n"

@@ -41,7 +41,7 @@ EX003 error: ArgMax-13 has axis=2, but its input has rank 2
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def models_folder(tmp_path, monkeypatch):
     """Change to a folder with the models."""
     for name, (opset, body) in MODELS.items():
         onnx.save(model(body, opset), tmp_path / f"{name}.onnx")
@@ -197,7 +197,7 @@ def test_lists_the_rules_and_the_errors_and_prints_the_page():
     assert json.loads(printed("explain", "--json")) == list(map(record_of_rule, RULES))
 
 
-def test_a_folder_stands_for_the_models_below_it(folder):
+def test_a_folder_stands_for_the_models_below_it(models_folder):
     for name in ("models/deep/wrong.onnx", "models/clean.onnx", "models/.hidden/wrong.onnx", "models/deep/wrong.txt"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(Path(Path(name).stem + ".onnx").read_bytes())
@@ -240,15 +240,15 @@ BOTH, WRONG_AXIS, NAN = ["EX003", "EX103"], ["EX003"], ["EX103"]
         ('ignore = ["EX0"]', "--config other.toml", WRONG_AXIS, 1),
     ],
 )
-def test_options_and_settings(text, words, codes, status, folder):
+def test_options_and_settings(text, words, codes, status, models_folder):
     settings(text)
-    (folder / "other.toml").write_text('[tool.extremum.check]\nselect = ["EX003"]\n', encoding="utf-8")
+    (models_folder / "other.toml").write_text('[tool.extremum.check]\nselect = ["EX003"]\n', encoding="utf-8")
     assert outcome("wrong.onnx", *words.split()) == (codes, status)
 
 
-def test_settings_are_those_of_the_nearest_file(folder):
+def test_settings_are_those_of_the_nearest_file(models_folder):
     settings('ignore = ["EX0"]')
-    below = folder / "a" / "b"
+    below = models_folder / "a" / "b"
     below.mkdir(parents=True)
     os.chdir(below)
     assert outcome("../../wrong.onnx") == (NAN, 0)
@@ -274,10 +274,10 @@ def test_settings_are_those_of_the_nearest_file(folder):
         ("[tool]\nextremum = 3", ["'extremum' must be a table"]),
     ],
 )
-def test_a_setting_that_cannot_be_meant_is_refused(text, errors, folder):
+def test_a_setting_that_cannot_be_meant_is_refused(text, errors, models_folder):
     settings(text)
     if text.startswith("["):
-        (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+        (models_folder / "pyproject.toml").write_text(text, encoding="utf-8")
     message = refused("check", "wide.onnx")
     assert all(error in message for error in errors)
 
@@ -306,8 +306,10 @@ def test_sarif_has_findings_rules_and_places():
     assert {each["level"] for each in run["results"]} == {"note"}
 
 
-def test_sarif_tells_two_findings_of_one_model_apart(folder):
-    onnx.save(model("(float[3] x) => (y, z) { y = ArgMax <axis=1> (x) z = ArgMax <axis=1> (x) }"), folder / "two.onnx")
+def test_sarif_tells_two_findings_of_one_model_apart(models_folder):
+    onnx.save(
+        model("(float[3] x) => (y, z) { y = ArgMax <axis=1> (x) z = ArgMax <axis=1> (x) }"), models_folder / "two.onnx"
+    )
 
     def prints(*words):
         (run,) = sarif(*words, "--select", "EX003", status=1)["runs"]
@@ -318,21 +320,23 @@ def test_sarif_tells_two_findings_of_one_model_apart(folder):
     assert prints("two.onnx") == three[:2]
 
 
-def test_sarif_has_models_that_could_not_be_checked(folder):
-    (folder / "a letter.onnx").write_text("This is a letter.\n", encoding="utf-8")
-    (run,) = sarif("a letter.onnx", str(folder / "wrong.onnx"), status=2)["runs"]
+def test_sarif_has_models_that_could_not_be_checked(models_folder):
+    (models_folder / "a letter.onnx").write_text("This is a letter.\n", encoding="utf-8")
+    (run,) = sarif("a letter.onnx", str(models_folder / "wrong.onnx"), status=2)["runs"]
     (invocation,) = run["invocations"]
     assert invocation["executionSuccessful"] is False
     (notification,) = invocation["toolExecutionNotifications"]
     (place,) = notification["locations"]
     assert place["physicalLocation"]["artifactLocation"]["uri"] == "a%20letter.onnx"
     (result,) = run["results"]
-    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == (folder / "wrong.onnx").as_uri()
+    assert (
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == (models_folder / "wrong.onnx").as_uri()
+    )
 
 
-def test_the_settings_of_the_page_are_settings(folder):
+def test_the_settings_of_the_page_are_settings(models_folder):
     (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    (models_folder / "pyproject.toml").write_text(text, encoding="utf-8")
     assert outcome("wrong.onnx") == (["EX003"], 1)
     assert outcome("clean.onnx") == ([], 0)
 
@@ -354,14 +358,14 @@ def act(**inputs):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the shell of a runner on Windows is not on its path")
-def test_the_action(folder):
-    (folder / "below").mkdir()
-    shutil.copy("wrong.onnx", folder / "below" / "with space.onnx")
+def test_the_action(models_folder):
+    (models_folder / "below").mkdir()
+    shutil.copy("wrong.onnx", models_folder / "below" / "with space.onnx")
     done = act(SARIF="findings.sarif")
     assert done.returncode == 1, done.stderr
     titles = re.findall(r"^::error file=(.*?),title=(EX\d+)", done.stdout, re.MULTILINE)
     assert sorted(titles) == [("below/with space.onnx", "EX003"), ("wrong.onnx", "EX003")]
-    (run,) = json.loads((folder / "findings.sarif").read_text(encoding="utf-8"))["runs"]
+    (run,) = json.loads((models_folder / "findings.sarif").read_text(encoding="utf-8"))["runs"]
     assert {each["ruleId"] for each in run["results"]} == {"EX003", "EX007", "EX101"}
     assert act(MODELS="wide.onnx\nwro*.onnx\n", OPTIONS="--strict --select EX1 --ignore EX103").returncode == 0
     done = act(MODELS="none/*.onnx")

@@ -39,7 +39,7 @@ SCORES = np.array([[1, 5, 2], [7, 0, 7]], np.float32)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def models_folder(tmp_path, monkeypatch):
     """Change to a folder with models, good inputs and bad inputs."""
     for name, text in MODELS.items():
         model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 13]> {text}')
@@ -145,14 +145,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("line", REFUSED)
-def test_what_is_refused_is_said_in_one_line_and_leaves_nothing(line, folder):
-    before = tree(folder)
+def test_what_is_refused_is_said_in_one_line_and_leaves_nothing(line, models_folder):
+    before = tree(models_folder)
     status, out, err = run(*line.split())
     assert (status, err.count("\n")) == (2, 1)
     assert err.startswith("extremum: ")
     assert REFUSED[line] in err
     assert set(json.loads(out)) == {"error"} if "--json" in line else out == ""
-    assert tree(folder) == before
+    assert tree(models_folder) == before
 
 
 @pytest.mark.parametrize(
@@ -163,11 +163,11 @@ def test_what_is_refused_is_said_in_one_line_and_leaves_nothing(line, folder):
         ("onnx", ["run", "labels.onnx"], "extremum.backend needs onnx; help: pip install 'extremum[onnx]'"),
     ],
 )
-def test_names_what_to_install(folder, missing, words, message):
-    (folder / "hidden").mkdir()
-    (folder / "hidden" / f"{missing}.py").write_text(f"raise ModuleNotFoundError('hidden', name={missing!r})\n")
+def test_names_what_to_install(models_folder, missing, words, message):
+    (models_folder / "hidden").mkdir()
+    (models_folder / "hidden" / f"{missing}.py").write_text(f"raise ModuleNotFoundError('hidden', name={missing!r})\n")
     result = extremum_process(
-        *words, env={**os.environ, "PYTHONPATH": os.pathsep.join((str(folder / "hidden"), *sys.path[1:]))}
+        *words, env={**os.environ, "PYTHONPATH": os.pathsep.join((str(models_folder / "hidden"), *sys.path[1:]))}
     )
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"extremum: {message}\n")
     failure = show_error(ModuleNotFoundError("No module named 'rich'", name="rich"))

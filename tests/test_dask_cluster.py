@@ -32,7 +32,7 @@ def client():
 
 
 def test_every_function_and_element_type(client):
-    chunked_calls.hold(lambda lazy: client.gather(client.compute(lazy)))
+    chunked_calls.assert_every_function_agrees(lambda lazy: client.gather(client.compute(lazy)))
 
 
 def die_once(block, marker):

@@ -22,7 +22,7 @@ def test_dispatch_gives_what_the_reference_gives(data_type):
     rng = np.random.default_rng(int(data_type))
     for kind in [*KINDS.values()] * 2:
         for desc, operation in random_directml.operators(rng, data_type):
-            random_directml.hold(rng, desc, operation, kind)
+            random_directml.dispatch_and_compare(rng, desc, operation, kind)
 
 
 @pytest.mark.parametrize("second", [False, True])

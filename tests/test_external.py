@@ -76,7 +76,7 @@ def in_axis(tensor):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def model_folder(tmp_path, monkeypatch):
     """A folder for a model, next to files that the model must not read; the process runs next to those files."""
     for name in ("inside", "outside"):
         (tmp_path / name).mkdir()
@@ -93,9 +93,9 @@ def saved(proto, folder):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("more", [{}, {"length": 12}], ids=str)
-def test_what_is_in_the_folder_is_read(place, more, folder):
-    np.concatenate([SECRET, W]).tofile(folder / "w.bin")
-    path = saved(with_tensor(place, elsewhere("w.bin", offset=12, **more)), folder)
+def test_what_is_in_the_folder_is_read(place, more, model_folder):
+    np.concatenate([SECRET, W]).tofile(model_folder / "w.bin")
+    path = saved(with_tensor(place, elsewhere("w.bin", offset=12, **more)), model_folder)
     feeds = {"x": X, **({"c": np.array(True)} if place == "subgraph" else {})}
     assert backend.prepare(path, engine="reference").run(feeds).y.tolist() == np.maximum(X, W).tolist()
     if place == "graph":
@@ -142,9 +142,9 @@ def keeps_secret(text):
 
 
 @pytest.mark.parametrize(("case", "place"), WAYS)
-def test_nothing_else_is_read(case, place, folder):
-    links(folder)
-    path = saved(with_tensor(place, elsewhere(OUTSIDE[case](folder))), folder)
+def test_nothing_else_is_read(case, place, model_folder):
+    links(model_folder)
+    path = saved(with_tensor(place, elsewhere(OUTSIDE[case](model_folder))), model_folder)
     for read in READERS.values():
         with pytest.raises(Exception) as caught:  # noqa: PT011 - onnxruntime's own have no class in common
             read(path)
@@ -153,9 +153,9 @@ def test_nothing_else_is_read(case, place, folder):
 
 
 @pytest.mark.parametrize("case", ["a pipe", "a folder"])
-def test_what_is_no_file_is_refused_before_onnxruntime_opens_it(case, folder, monkeypatch):
-    links(folder)
-    path = saved(with_tensor("graph", elsewhere(OUTSIDE[case](folder))), folder)
+def test_what_is_no_file_is_refused_before_onnxruntime_opens_it(case, model_folder, monkeypatch):
+    links(model_folder)
+    path = saved(with_tensor("graph", elsewhere(OUTSIDE[case](model_folder))), model_folder)
     monkeypatch.setattr("onnxruntime.InferenceSession.__init__", lambda *_, **__: pytest.fail("it was opened"))
     for reader in (READERS["InferenceSession"], READERS["onnxruntime"]):
         with pytest.raises(ModelError, match=r"the content of tensor '[^']*' cannot be read") as caught:
@@ -172,10 +172,10 @@ def message(call, path):
 
 
 @pytest.mark.parametrize(("case", "place"), [*WAYS, ("a link", "axis")])
-def test_what_needs_no_weights_reads_and_prints_none(case, place, folder, capfd):
-    links(folder)
-    tensor = elsewhere(OUTSIDE[case](folder))
-    path = saved(in_axis(tensor) if place == "axis" else with_tensor(place, tensor), folder)
+def test_what_needs_no_weights_reads_and_prints_none(case, place, model_folder, capfd):
+    links(model_folder)
+    tensor = elsewhere(OUTSIDE[case](model_folder))
+    path = saved(in_axis(tensor) if place == "axis" else with_tensor(place, tensor), model_folder)
     report = check(path)
     texts = [*report.findings, *report.notes, message(convert, path), message(fix, path), *capfd.readouterr()]
     assert keeps_secret("\n".join(map(str, texts)))
@@ -206,16 +206,16 @@ EXPECTED = {"INT4": 2, "UINT4": 2, "BFLOAT16": 6, "DOUBLE": 24, "BOOL": 3, "FLOA
         ),
     ],
 )
-def test_places_in_a_file_that_cannot_be(element, more, message, folder):
+def test_places_in_a_file_that_cannot_be(element, more, message, model_folder):
     tensor = elsewhere("w.bin", **more)
     tensor.data_type = getattr(TensorProto, element)
-    error = error_of(ModelError, backend.prepare, saved(with_tensor("graph", tensor), folder), engine="reference")
+    error = error_of(ModelError, backend.prepare, saved(with_tensor("graph", tensor), model_folder), engine="reference")
     assert (error.reason, error.given) == (WRONG, message)
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_model_without_a_folder_has_no_other_files(place, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_a_model_without_a_folder_has_no_other_files(place, model_folder, monkeypatch):
+    monkeypatch.chdir(model_folder)
     proto = with_tensor(place, elsewhere("w.bin"))
     for form in (proto, proto.SerializeToString()):
         assert refusal(ModelError, backend.prepare, form) == (
@@ -226,17 +226,17 @@ def test_a_model_without_a_folder_has_no_other_files(place, folder, monkeypatch)
     )
 
 
-def test_a_folder_given_to_onnxruntime_is_the_models_and_forgotten_after_it(folder):
+def test_a_folder_given_to_onnxruntime_is_the_models_and_forgotten_after_it(model_folder):
     import onnxruntime
 
     key = "session.model_external_initializers_file_folder_path"
     proto = with_tensor("graph", elsewhere("w.bin"))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    InferenceSession(saved(proto, folder), options)
+    InferenceSession(saved(proto, model_folder), options)
     assert not options.get_session_config_entry(key)
     assert "ONNXRuntimeError" in str(error_of(Exception, InferenceSession, proto.SerializeToString(), options))
-    options.add_session_config_entry(key, str(folder))
+    options.add_session_config_entry(key, str(model_folder))
     session = InferenceSession(proto.SerializeToString(), options)
     assert session.run(None, {"x": X})[0].tolist() == np.maximum(X, W).tolist()
 

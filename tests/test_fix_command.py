@@ -27,7 +27,7 @@ DIFF = f"""\
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def models_folder(tmp_path, monkeypatch):
     """Change to a folder with the models."""
     for name, (opset, body) in MODELS.items():
         onnx.save(model(body, opset), tmp_path / f"{name}.onnx")
@@ -179,7 +179,7 @@ def test_weights_beside_the_model_stay_there(tmp_path):
 
 
 @pytest.fixture
-def several(folder):
+def several(models_folder):
     """Make a folder with models, in which some files are hidden or are not models."""
     for name in ("models/a.onnx", "models/deep/b.ONNX", "models/.git/c.onnx", "models/node_modules/d.onnx"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)

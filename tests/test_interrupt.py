@@ -66,7 +66,7 @@ COMMANDS = {
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def inputs_of_commands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = '<ir_version: 8, opset_import: ["" : 13]> g (uint16[9] x) => (int64[1] y) { y = ArgMax(x) }'
     onnx.save(onnx.parser.parse_model(text), "head.onnx")

@@ -34,7 +34,7 @@ def whole(name: str) -> dict[str, bytes | None]:
 
 
 @pytest.fixture(params=["new", "old"])
-def folder(request, tmp_path):
+def target_folder(request, tmp_path):
     """A folder that does not exist yet, or one that exists."""
     path = tmp_path / "folder"
     if request.param == "old":
@@ -42,14 +42,14 @@ def folder(request, tmp_path):
     return path
 
 
-def test_writes_into_a_folder(folder, tmp_path):
+def test_writes_into_a_folder(target_folder, tmp_path):
     before = os.umask(0o027)
     try:
-        write(folder)
+        write(target_folder)
     finally:
         os.umask(before)
     assert tree(tmp_path) == whole("folder")
-    assert (folder / "a.txt").stat().st_mode & 0o777 == 0o640
+    assert (target_folder / "a.txt").stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.parametrize("has_links", [True, False])
@@ -73,15 +73,15 @@ def fail(number, *_, **__):
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError()])
-def test_a_failed_write_leaves_nothing(folder, tmp_path, error):
+def test_a_failed_write_leaves_nothing(target_folder, tmp_path, error):
     def fails(file):
         file.write(b"half")
         raise error
 
     before = tree(tmp_path)
-    caught = error_of(type(error), write, folder, fails)
+    caught = error_of(type(error), write, target_folder, fails)
     if isinstance(error, OSError):
-        assert (caught.errno, caught.filename) == (errno.ENOSPC, str(folder / "d.txt"))
+        assert (caught.errno, caught.filename) == (errno.ENOSPC, str(target_folder / "d.txt"))
     assert tree(tmp_path) == before
 
 
@@ -124,13 +124,13 @@ def test_folders_too_get_their_names_all_or_none(tmp_path):
 
 
 @pytest.mark.parametrize("is_shared", [True, False], ids=["same names", "other names"])
-def test_many_at_once(folder, tmp_path, is_shared):
+def test_many_at_once(target_folder, tmp_path, is_shared):
     winners = []
 
     def run(number):
         names = "abc" if is_shared else [f"{number}.{each}" for each in "abc"]
         try:
-            write_new({folder / name: lambda file: file.write(b"%d" % number) for name in names})
+            write_new({target_folder / name: lambda file: file.write(b"%d" % number) for name in names})
             winners.append(number)
         except ArgumentError:
             return

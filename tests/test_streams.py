@@ -25,7 +25,7 @@ SCRIPT = f"{sys.executable} -m extremum"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def models_folder(tmp_path, monkeypatch):
     """Change to a folder with a right and a wrong model whose names are not ASCII."""
     for name, axis in (("right", 1), ("wrong", 7)):
         proto = model(f"(float[2, 4] x) => (y) {{ y = ArgMax <axis = {axis}> (x) }}")

@@ -25,7 +25,7 @@ def calls(x, d, axes):
     yield ed.minimum(d, d[::-1], x[:1]), ex.minimum(x, x[::-1], x[:1])
 
 
-def hold(compute, dtypes=REPRESENTATIVES[-2:]):
+def assert_every_function_agrees(compute, dtypes=REPRESENTATIVES[-2:]):
     """Compute all results at once, and fail where a bit differs from the whole array's result."""
     rng, pairs = np.random.default_rng(1), []
     for at, dtype in enumerate(dtypes):

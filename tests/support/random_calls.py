@@ -216,7 +216,7 @@ class Calls:
         most = random.choice((300, 300, 300, 20_000))
         described = list(random_directml.operators(rng, random.choice(random_directml.ELEMENTS), most))
         kind = random.choice(list(random_directml.KINDS.values()))
-        random_directml.hold(rng, *random.choice(described), kind, twins.run)
+        random_directml.dispatch_and_compare(rng, *random.choice(described), kind, twins.run)
         self.count["dispatch"] += 1
         self.count["compared"] += 1
 

@@ -147,7 +147,7 @@ def operators(rng, data_type, most=300):
         yield desc, OneHot((len(rows) - 1,))
 
 
-def hold(rng, desc, operation, kind, oracle=reference.run):
+def dispatch_and_compare(rng, desc, operation, kind, oracle=reference.run):
     """Dispatch on random memory: the elements must be the oracle's, and no other byte may change."""
     sources = [Memory(rng, tensor, kind) for tensor in desc.inputs.values()]
     targets = [Memory(rng, tensor, kind) for tensor in desc.outputs.values()]

@@ -83,7 +83,7 @@ def assert_same(given, fixed, feeds):
     assert same_bits(answer, expected), (answer, expected)
 
 
-def hold(given, fixed, element, seeds, sizes=(4, 6)):
+def assert_same_for_seeds(given, fixed, element, seeds, sizes=(4, 6)):
     """Fail where the fixed model gives other bits than the given one, for feeds of some seeds."""
     for seed in range(seeds):
         assert_same(given, fixed.model, feeds_of(given, element, seed, sizes))
