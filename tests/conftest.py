@@ -4,6 +4,7 @@ import contextlib
 import os
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -25,6 +26,15 @@ settings.load_profile("deterministic")
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "exhaustive: every length and many more random cases; takes many minutes")
+
+
+def pytest_make_parametrize_id(config, val, argname):
+    """Name a row of a table by its values, so that a failure says which row it is of."""
+    if not isinstance(val, tuple | list | dict | np.ndarray):
+        return None
+    text = np.array2string(val, separator=", ") if isinstance(val, np.ndarray) else repr(val)
+    # An address differs between the processes of one run, and a long text says less than its number.
+    return text if len(text) <= 60 and " at 0x" not in text else None
 
 
 def pytest_sessionfinish(session):

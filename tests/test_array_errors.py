@@ -130,7 +130,10 @@ ArgumentError: set_instruction_set: this processor has no instruction set named 
 """
 
 
-@pytest.mark.parametrize("case", TEXTS.replace("{sets}", str(_native.instruction_sets())).strip().split("\n\n"))
+CASES = TEXTS.replace("{sets}", str(_native.instruction_sets())).strip().split("\n\n")
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.partition("\n")[0].removeprefix(">>> ") for case in CASES])
 def test_text(case):
     call, text = case.removeprefix(">>> ").split("\n", 1)
     error = error_of(errors.ExtremumError, eval, call, NAMES)
