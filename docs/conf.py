@@ -23,6 +23,7 @@ from sphinx.pycode import ModuleAnalyzer
 from sphinx.util import logging
 
 import extremum
+from extremum import functions
 from extremum.conformance import card
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -118,9 +119,9 @@ def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
 
 
 _RUST = {
-    **dict.fromkeys(("argmax", "argmin", "hardmax", "max", "min", "minmax"), "reductions-rs"),
-    "top_k": "top-k-rs",
-    **dict.fromkeys(("maximum", "minimum"), "elementwise-rs"),
+    **dict.fromkeys(functions.OVER_AXES, "reductions-rs"),
+    **dict.fromkeys(functions.of_kind(functions.Kind.SELECTION), "top-k-rs"),
+    **dict.fromkeys(functions.of_kind(functions.Kind.ELEMENTWISE), "elementwise-rs"),
     **dict.fromkeys(("set_kept_memory", "get_kept_memory"), "memory-rs"),
     **dict.fromkeys(("set_num_threads", "get_num_threads"), "settings-rs"),
 }

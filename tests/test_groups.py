@@ -11,6 +11,7 @@ import extremum
 import extremum.dask
 import extremum.xarray
 from extremum.errors import ArgumentTypeError
+from extremum.functions import FUNCTIONS
 from refusal import error_of, refusal
 
 TIMES = pd.date_range("2020-01-01", periods=4)
@@ -48,7 +49,6 @@ GROUPS = {
     "group_by": pl.from_pandas(FRAME).group_by("place"),
     "dynamic": pl.from_pandas(FRAME.reset_index(names="time")).group_by_dynamic("time", every="2d"),
 }
-FUNCTIONS = ("argmax", "argmin", "max", "min", "minmax", "hardmax", "top_k", "maximum", "minimum")
 # The words that the errors leave to the caller.
 NAMES = {"dim": "x", "k": 2, "y": 1, "length": 2, "column": "a"}
 

@@ -13,9 +13,9 @@ import pytest
 import extremum
 from extremum import _native
 from extremum.errors import ArgumentTypeError
+from extremum.functions import FUNCTIONS
 from refusal import error_of
 
-FUNCTIONS = ("argmax", "argmin", "max", "min", "minmax", "maximum", "minimum", "hardmax", "top_k")
 STUB_PATH = Path(extremum.__file__).with_name("_native.pyi")
 STUB = ast.parse(STUB_PATH.read_text("utf-8"))
 OTHERS = {

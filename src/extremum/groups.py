@@ -12,22 +12,19 @@ from typing import Any
 
 from extremum.arrays import class_name
 from extremum.errors import ArgumentTypeError
+from extremum.functions import FUNCTIONS, Kind, of_kind
 
-_MORE_ARGUMENTS = {"top_k": ", k", "maximum": ", y", "minimum": ", y"}
-"""What a function needs in addition to an array."""
-
-_ONE_RESULT = {"top_k": ".values", "minmax": ".max"}
-"""One of the results, for libraries that take one result of each group."""
-
-
-_SHAPE_STAYS = ("hardmax", "maximum", "minimum")
+_SHAPE_STAYS = of_kind(Kind.ONE_HOT, Kind.ELEMENTWISE)
 """Functions whose result has the shape of the array."""
 
 
 def _call(function: str, array: str, *options: str) -> str:
-    """Return the call of an array function as text."""
-    arguments = "".join(f", {option}" for option in options)
-    return f"{function}({array}{_MORE_ARGUMENTS.get(function, '')}{arguments}){_ONE_RESULT.get(function, '')}"
+    """Return the call of an array function as text, with one of its results if it has several."""
+    row = FUNCTIONS.get(function)
+    own = [row.argument] if row is not None and row.argument else []
+    # A library takes one result of each group.
+    field = f".{row.main_field}" if row is not None and row.main_field else ""
+    return f"{function}({', '.join([array, *own, *options])}){field}"
 
 
 def _each_labelled(function: str, x: Any) -> str:
@@ -40,7 +37,7 @@ def _each_dataset(function: str, x: Any) -> str:
 
 def _call_by_name(function: str, array: str, dim: str) -> str:
     """Return the call of a function of ``extremum.xarray`` as text."""
-    if function in ("maximum", "minimum"):
+    if function in of_kind(Kind.ELEMENTWISE):
         return _call(function, array)
     if function == "idxtop_k":
         return f"idxtop_k({array}, k, {dim})"
@@ -112,6 +109,5 @@ def _way_of(cls: type) -> Callable[[str, Any], str] | None:
     return next((_WAYS[key] for key in keys if key in _WAYS), None)
 
 
-BY_AXIS = {name: partial(refuse_groups, name) for name in ("argmax", "argmin", "max", "min", "minmax", "hardmax")}
-BY_AXIS |= {name: partial(refuse_groups, name) for name in ("maximum", "minimum", "top_k")}
+BY_AXIS = {name: partial(refuse_groups, name) for name in FUNCTIONS}
 """The array functions for such a class: each of them refuses it."""

@@ -110,7 +110,7 @@ A class alone does not tell: a tensor on a GPU has the class of a tensor in memo
 
 
 def frontend(function: str, *values: Any) -> Any:
-    """Return the array function for one of the values, if something has its own functions; this computes nothing."""
+    """Return the array function for one of the values, if its library has its own functions; this reads no element."""
     modules = {module for value in values if (module := _module_of(value)) is not None}
     if not modules:
         return None
@@ -121,8 +121,6 @@ def frontend(function: str, *values: Any) -> Any:
     if own is not None:
         return own
     available = " and ".join(module.__all__)
-    if name == _TABLES:
-        raise ArgumentTypeError(f"{function}: a table has {available} only", remedy="pass an array: x.to_numpy()")
     raise ArgumentTypeError(f"{function}: {name} has {available} only", remedy="call x.compute()")
 
 

@@ -22,6 +22,7 @@ from extremum import _native
 from extremum.arrays import FILL, as_element, as_output, misfit_of, takes
 from extremum.engine import NATIVE, Engine
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
+from extremum.functions import FUNCTIONS, OVER_AXES
 from extremum.indices import unravel
 from extremum.interop import Labels, Operand, are_alike, as_operand, frontend, labels_of
 from extremum.signatures import NanPolicy, ValuesIndices, result_of
@@ -443,12 +444,8 @@ def ticks(array: NDArray[Any]) -> NDArray[Any]:
     return array.view(_INT64.newbyteorder(array.dtype.byteorder)) if array.dtype.kind in "mM" else array
 
 
-# The ends of the order that each function looks for: True for the largest.
-ENDS: dict[str, tuple[bool, ...]] = {
-    **dict.fromkeys(("argmax", "max", "hardmax"), (True,)),
-    **dict.fromkeys(("argmin", "min"), (False,)),
-    "minmax": (False, True),
-}
+ENDS = {name: FUNCTIONS[name].largest for name in OVER_AXES}
+"""The ends of the order that each function over axes looks for: True for the largest."""
 
 
 def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:

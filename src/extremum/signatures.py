@@ -17,6 +17,7 @@ import numpy as np
 from extremum import _native
 from extremum.docstrings import completed
 from extremum.errors import ArgumentTypeError
+from extremum.functions import FUNCTIONS, Kind
 
 NanPolicy = Literal["propagate", "omit", "raise"]
 """SciPy's words: NaN is the extremum, is ignored, or is an error."""
@@ -114,7 +115,7 @@ else:
 
 def result_of(function: str, results: Sequence[Any]) -> Any:
     """Return values, then indices, as the array function of this name returns them."""
-    if function == "minmax":
+    if len(FUNCTIONS[function].largest) > 1:
         return MinMaxIndices(*results) if results[2:] else MinMax(*results)
     return ValuesIndices(*results) if results[1:] else results[0]
 
@@ -172,7 +173,7 @@ def like(
     The function gets every option: an option that the caller leaves out has its default. What its docstring does not
     describe is described as in the first of `after` that does, or else as in the array function.
     """
-    own_types = (ArgKeywords if model.startswith("arg") else ValueKeywords).__annotations__
+    own_types = (ArgKeywords if FUNCTIONS[model].kind is Kind.INDEX else ValueKeywords).__annotations__
     types = {**TopKOptions.__annotations__, **own_types, "return_index": bool}
     theirs = inspect.signature(getattr(_native, model)).parameters.values()
 

@@ -16,11 +16,10 @@ import numpy as np
 import extremum as ex
 from extremum import elementwise, reductions
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, within
+from extremum.functions import OVER_AXES, Kind, of_kind
 from extremum.interop import Operand, Table, as_operand, column, common_library, is_table, split_table
 from extremum.reductions import Reduction, operand_of, write_out
 from extremum.signatures import NanPolicy
-
-__all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "top_k"]
 
 _ROWS = {"pandas": "x.iloc[{}]", "polars": "x[{}]", "pyarrow": "x.take({})"}
 """How a library takes rows of a table."""
@@ -57,9 +56,6 @@ def _over_axes(name: str) -> Callable[..., Any]:
     return function
 
 
-argmax, argmin, hardmax, max, min, minmax = map(_over_axes, ("argmax", "argmin", "hardmax", "max", "min", "minmax"))
-
-
 def _elementwise(name: str) -> Callable[..., Any]:
     def function(*operands: Any, out: Any = None, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
         tables = {at: _split(name, x) for at, x in enumerate(operands) if is_table(x)}
@@ -85,21 +81,22 @@ def _elementwise(name: str) -> Callable[..., Any]:
     return function
 
 
-maximum, minimum = map(_elementwise, ("maximum", "minimum"))
-
-
 def _split(function: str, x: Any) -> Table:
     with within(function):
         return split_table(x)
 
 
-def top_k(x: Any, *_: Any, **__: Any) -> Any:
-    """Refuse a table: the k best elements of each column are in rows of their own."""
-    rows = _ROWS[split_table(x).library].format('extremum.top_k(x["column"], k).indices')
-    raise ArgumentTypeError(
-        "top_k: a table has rows, and the best elements of its columns are in different ones",
-        remedy=f"take the rows by one column: {rows}, or pass an array: x.to_numpy()",
-    )
+def _refuse_selection(name: str) -> Callable[..., Any]:
+    """Make a function that refuses a table: the k best elements of each column are in rows of their own."""
+
+    def function(x: Any, *_: Any, **__: Any) -> Any:
+        rows = _ROWS[split_table(x).library].format(f'extremum.{name}(x["column"], k).indices')
+        raise ArgumentTypeError(
+            f"{name}: a table has rows, and the best elements of its columns are in different ones",
+            remedy=f"take the rows by one column: {rows}, or pass an array: x.to_numpy()",
+        )
+
+    return function
 
 
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
@@ -125,3 +122,11 @@ def _require_alike(function: str, first: Table, tables: list[Table], arrays: lis
         own = f"a table of shape {first.shape}, whose columns have types of their own"
         given, remedy = f"shapes {' '.join(map(str, shapes))}", "pass operands that broadcast to the shape of the table"
         raise ArgumentError(f"{function}: {own}, with other shapes", given=given, remedy=remedy)
+
+
+BY_AXIS = {
+    **{name: _over_axes(name) for name in OVER_AXES},
+    **{name: _elementwise(name) for name in of_kind(Kind.ELEMENTWISE)},
+    **{name: _refuse_selection(name) for name in of_kind(Kind.SELECTION)},
+}
+"""The functions that ``extremum.argmax(x, axis=0)`` and the others call if ``x`` is a table."""

@@ -23,6 +23,7 @@ import netCDF4
 import numpy as np
 
 from extremum.errors import ExtremumError
+from extremum.functions import OVER_AXES, Kind, of_kind
 from extremum.large import jobs, lengths, planned, steps, writing
 from extremum.large.formats.hdf5 import Hdf5File
 from extremum.large.formats.netcdf import NetcdfFile
@@ -40,7 +41,7 @@ INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 FLOATS = ["float16", "float32", "float64"]
 WRITTEN = [*INTEGERS, *FLOATS]
 CLASSIC = ["int8", "int16", "int32", "float32", "float64"]
-FUNCTIONS = ["argmax", "argmin", "max", "min", "minmax", "hardmax", "top_k"]
+FUNCTIONS = [*OVER_AXES, *of_kind(Kind.SELECTION)]
 EPOCH = np.datetime64("2000-01-01", "ns")
 DAY = 86_400_000_000_000
 

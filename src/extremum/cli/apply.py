@@ -17,8 +17,9 @@ from extremum.cli.new_files import new_files, require_free
 from extremum.cli.options import PATH, Command, complete, json_option, named_options, refuse_unused, repeatable
 from extremum.cli.terminal import progress, write
 from extremum.errors import ArgumentError, InputError, MemoryLimitError
+from extremum.functions import FUNCTIONS, Kind
 from extremum.large import (
-    ELEMENTWISE,
+    LABELS,
     SUFFIXES,
     ParameterError,
     Source,
@@ -31,17 +32,18 @@ from extremum.large import (
 from extremum.printable import json_text, printable
 
 # The options that an operation uses, without those for files and execution.
+_OF_A_KIND: dict[Kind, tuple[str, ...]] = {
+    Kind.INDEX: ("axes", "dims", "keepdims", "last", "nan_policy", "default", "dtype"),
+    Kind.VALUE: ("axes", "dims", "keepdims", "last", "nan_policy", "default", "index"),
+    Kind.ONE_HOT: ("axes", "dims", "nan_policy"),
+    Kind.SELECTION: ("axes", "dims", "nan_policy", "k", "mode"),
+    Kind.ELEMENTWISE: ("nan_policy",),
+}
 _OPTIONS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("argmax", "argmin"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "dtype")),
-    **dict.fromkeys(("max", "min", "minmax"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "index")),
-    **dict.fromkeys(("idxmax", "idxmin"), ("axes", "dims", "keepdims", "last", "nan_policy", "default")),
-    "hardmax": ("axes", "dims", "nan_policy"),
-    "top_k": ("axes", "dims", "nan_policy", "k", "mode"),
-    **dict.fromkeys(ELEMENTWISE, ("nan_policy",)),
+    **{name: _OF_A_KIND[row.kind] for name, row in FUNCTIONS.items()},
+    **dict.fromkeys(LABELS, ("axes", "dims", "keepdims", "last", "nan_policy", "default")),
 }
 _OF_A_MODEL = ("axes", "dims", "output_name")
-# The results of an operation that has several; --index adds one for each.
-_RESULTS = {"max": ("max",), "min": ("min",), "minmax": ("min", "max"), "top_k": ("values", "indices")}
 _OF_ALL = ("out", "variable", "memory", "scheduler", "as_json")
 _INTEGERS = click.Choice([f"{sign}int{bits}" for sign in ("", "u") for bits in (64, 32, 16, 8)])
 
@@ -139,9 +141,11 @@ def apply(
     """
     what = operation if operation in _OPTIONS else "a model"
     settings = _OPTIONS.get(operation, _OF_A_MODEL)
-    results = _RESULTS.get(operation, (operation,))
+    results = FUNCTIONS[operation].results if operation in FUNCTIONS else (operation,)
     if "index" in settings and options["index"]:
-        settings, results = (*settings, "dtype"), (*results, *(f"arg{name}" for name in results))
+        # The indices are results too, and have a type.
+        settings = (*settings, "dtype")
+        results = (*results, *(f"arg{name}" for name in results))
     refuse_unused(what, (*settings, *_OF_ALL))
     if scheduler is not None and "memory" in named_options():
         raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")

@@ -8,12 +8,12 @@ the job for an operation, and ``engines`` does its work. The caller writes the p
 
 from extremum.large.engines import steps, steps_on
 from extremum.large.formats import SUFFIXES, Source, open_source, read_npy_header, writing
-from extremum.large.jobs import ELEMENTWISE, Job, Piece, Step
+from extremum.large.jobs import Job, Piece, Step
 from extremum.large.parameters import ParameterError
-from extremum.large.plans import planned
+from extremum.large.plans import LABELS, planned
 
 __all__ = [
-    "ELEMENTWISE",
+    "LABELS",
     "SUFFIXES",
     "Job",
     "ParameterError",

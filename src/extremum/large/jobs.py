@@ -267,10 +267,6 @@ def _labels_of(source: Source, axis: int) -> tuple[NDArray[Any], Output]:
     return labels, Output(labels.dtype, decoding.attrs, decoding.fill)
 
 
-ELEMENTWISE = ("maximum", "minimum")
-"""The operations that compare files element by element."""
-
-
 class Elementwise(Job):
     """The job of maximum and minimum."""
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from extremum.errors import ArgumentError
+from extremum.functions import FUNCTIONS, Kind, of_kind
 from extremum.large.formats import Source
-from extremum.large.jobs import ELEMENTWISE, Elementwise, Hardmax, Job, Labelled, Reduced, of_values
+from extremum.large.jobs import Elementwise, Hardmax, Job, Labelled, Reduced, of_values
 from extremum.large.parameters import ParameterError
 from extremum.partials import Pieces, TopK
 from extremum.reductions import ENDS, Reduction
@@ -21,17 +22,21 @@ from extremum.selection import Selection
 LABELS = {"idxmax": "argmax", "idxmin": "argmin"}
 """The operations that give the label of an element, each with the one that gives its index."""
 
-
-_NAMES = "argmax, argmin, idxmax, idxmin, max, min, minmax, hardmax, maximum, minimum, top_k"
+_NAMES = (
+    *of_kind(Kind.INDEX),
+    *LABELS,
+    *of_kind(Kind.VALUE, Kind.ONE_HOT, Kind.ELEMENTWISE, Kind.SELECTION),
+)
 
 
 def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = sys.maxsize, **options: Any) -> Job:
     """Return the job for a function or for a model file; refuse contradictory options."""
-    if operation in ELEMENTWISE:
+    kind = FUNCTIONS[operation].kind if operation in FUNCTIONS else None
+    if kind is Kind.ELEMENTWISE:
         return Elementwise(operation, sources, options.get("nan_policy", "propagate"), memory)
     if len(sources) > 1:
         raise ArgumentError(f"{operation} takes one input", given=", ".join(each.path for each in sources))
-    if operation == "top_k":
+    if kind is Kind.SELECTION:
         return _top_k(sources[0], axis, memory, options)
     if operation in ENDS:
         return _reduction(operation, sources[0], axis, memory, options)
@@ -43,7 +48,7 @@ def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = 
         return ModelRun(operation, sources[0], 0 if axis is None else axis, options["output_name"], memory)
     raise ArgumentError(
         f"there is no operation {operation!r}",
-        remedy=f"use {_NAMES} or the file of a model",
+        remedy=f"use {', '.join(_NAMES)} or the file of a model",
     )
 
 
@@ -71,13 +76,13 @@ def _labels(function: str, source: Source, axis: Any, memory: int, options: dict
 
 def _reduction(function: str, source: Source, axis: Any, memory: int, options: dict[str, Any]) -> Job:
     pieces = _pieces(function, source, axis, options)
-    job = Hardmax if function == "hardmax" else Reduced
+    job = Hardmax if FUNCTIONS[function].kind is Kind.ONE_HOT else Reduced
     return job(source, pieces, memory)
 
 
 def _pieces(function: str, source: Source, axis: Any, options: dict[str, Any]) -> Pieces:
-    is_hardmax = function == "hardmax"
-    values = function in ("max", "min", "minmax")
+    is_hardmax = FUNCTIONS[function].kind is Kind.ONE_HOT
+    values = FUNCTIONS[function].kind is Kind.VALUE
     policy = options.get("nan_policy", "propagate")
     keepdims = options.get("keepdims", False) or is_hardmax
     # hardmax needs the index of no element where a slice is empty: the slice has no one.

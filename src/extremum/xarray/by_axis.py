@@ -10,10 +10,11 @@ import xarray as xr
 
 import extremum as ex
 from extremum.errors import ArgumentError, ArgumentTypeError
+from extremum.functions import FUNCTIONS, OVER_AXES, Kind, of_kind
 from extremum.reductions import Reduction
 from extremum.selection import one_axis
+from extremum.xarray import elementwise
 from extremum.xarray.dimensions import mask, reduced
-from extremum.xarray.elementwise import maximum, minimum
 from extremum.xarray.selection import top_k
 
 
@@ -22,11 +23,14 @@ def _by_axis(name: str) -> Callable[..., Any]:
 
     def function(x: Any, axis: Any = None, *, where: Any = None, out: Any = None, **options: Any) -> Any:
         _require_axes(name, x)
-        options |= {} if name == "minmax" else {"out": out}
+
+        if not FUNCTIONS[name].fields:
+            options["out"] = out
         result = getattr(ex, name)(x.data, axis, where=mask(name, where, x), **options)
         if out is not None:
             return result
-        dims = () if name == "hardmax" else [x.dims[each] for each in Reduction(name, (), axis).axes(x.ndim)]
+        reduced_axes = () if name in of_kind(Kind.ONE_HOT) else Reduction(name, (), axis).axes(x.ndim)
+        dims = [x.dims[each] for each in reduced_axes]
         return reduced(x, dims, result, keepdims=options.get("keepdims", False))
 
     return function
@@ -55,6 +59,9 @@ def _by_labels(function: Callable[..., Any], *operands: Any, out: Any, **options
     return function(*operands, **options)
 
 
-BY_AXIS = {name: _by_axis(name) for name in ("argmax", "argmin", "max", "min", "minmax", "hardmax")}
-BY_AXIS |= {"maximum": partial(_by_labels, maximum), "minimum": partial(_by_labels, minimum), "top_k": _top_k_by_axis}
+BY_AXIS = {
+    **{name: _by_axis(name) for name in OVER_AXES},
+    **{name: partial(_by_labels, getattr(elementwise, name)) for name in of_kind(Kind.ELEMENTWISE)},
+    "top_k": _top_k_by_axis,
+}
 """The functions that ``extremum.argmax(x, axis=0)`` and the others call if ``x`` is xarray's."""
