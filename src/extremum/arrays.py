@@ -45,8 +45,11 @@ def as_array(x: object) -> NDArray[Any]:
         array = np.ndarray.view(array, np.ndarray)
     if array.dtype.kind in "OSU":
         kind, remedy = _objects(array) if array.dtype.kind == "O" else ("", _NUMBERS)
-        reason = f"elements of type {array.dtype}{f', here {kind},' if kind else ''} have no order here"
-        raise ElementTypeError(reason, given=class_name(x), remedy=remedy)
+        raise ElementTypeError(
+            f"elements of type {array.dtype}{f', here {kind},' if kind else ''} have no order here",
+            given=class_name(x),
+            remedy=remedy,
+        )
     if array.dtype == np.float64 and isinstance(x, Sequence):
         return _with_exact_integers(x, array)
     if array.dtype.kind in "mM" and isinstance(x, Sequence):
@@ -139,16 +142,21 @@ def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]
     except OverflowError:
         fits = False
     if not fits:
-        reason = f"the number {number} does not fit {dtype}"
-        remedy = "convert the arrays to a wider type, or pass a number within its range"
-        raise ArgumentError(reason, given=f"{number} with arrays of {dtype}", remedy=remedy)
+        raise ArgumentError(
+            f"the number {number} does not fit {dtype}",
+            given=f"{number} with arrays of {dtype}",
+            remedy="convert the arrays to a wider type, or pass a number within its range",
+        )
     return np.asarray(number, dtype)
 
 
 def refuse_device(x: object, device: object) -> None:
     """Refuse an array whose elements are not in memory that the CPU reads."""
-    reason = f"the elements are on the device {device}, and are compared on the CPU here"
-    raise ElementTypeError(reason, given=class_name(x), remedy="copy the array to the CPU first")
+    raise ElementTypeError(
+        f"the elements are on the device {device}, and are compared on the CPU here",
+        given=class_name(x),
+        remedy="copy the array to the CPU first",
+    )
 
 
 def _objects(array: NDArray[Any]) -> tuple[str, str]:
@@ -183,16 +191,21 @@ def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:
         if isinstance(each, Sequence):
             _require_exact(each, dtype)
         elif isinstance(each, np.generic | np.ndarray) and (misfit := misfit_of(np.asarray(each), dtype)) is not None:
-            reason = f"the time {misfit} does not fit {dtype}, the common type of the elements"
-            raise ArgumentError(reason, remedy="convert the elements to a coarser unit first")
+            raise ArgumentError(
+                f"the time {misfit} does not fit {dtype}, the common type of the elements",
+                remedy="convert the elements to a coarser unit first",
+            )
 
 
 def refuse_own_rules(x: object) -> None:
     """Refuse an array whose class has its own arithmetic, such as units, which plain elements would lose."""
     cls = type(x)
     if issubclass(cls, np.ndarray) and cls.__array_ufunc__ is not np.ndarray.__array_ufunc__:
-        reason = f"{cls.__qualname__} has rules of its own for its elements, which would be lost"
-        raise ElementTypeError(reason, given=class_name(x), remedy="pass the plain elements, x.view(numpy.ndarray)")
+        raise ElementTypeError(
+            f"{cls.__qualname__} has rules of its own for its elements, which would be lost",
+            given=class_name(x),
+            remedy="pass the plain elements, x.view(numpy.ndarray)",
+        )
 
 
 def _through_protocols(x: Any) -> NDArray[Any]:

@@ -37,5 +37,7 @@ def _require_regular(path: str | os.PathLike[str], status: os.stat_result) -> No
     if not stat.S_ISREG(status.st_mode):
         kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
         kind = next((name for matches, name in kinds.items() if matches(status.st_mode)), "a device")
-        remedy = "name a file in it" if kind == "a folder" else "give a regular file; write what a pipe gives to one"
-        raise FileError(f"{str(Path(path))!r} is {kind}", remedy=remedy)
+        raise FileError(
+            f"{str(Path(path))!r} is {kind}",
+            remedy="name a file in it" if kind == "a folder" else "give a regular file; write what a pipe gives to one",
+        )

@@ -91,9 +91,11 @@ def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int
         for each in tuple(axis) if several else (axis,):
             numbers.append(operator.index(None if isinstance(each, bool) else each))  # type: ignore[arg-type]
     except TypeError:
-        given = None if array is None else _summary(array, list(array.shape), axis)
-        reason = f"{function}: axis {each!r} is not an integer"
-        raise ArgumentTypeError(reason, given=given, remedy="pass an int or a tuple of ints") from None
+        raise ArgumentTypeError(
+            f"{function}: axis {each!r} is not an integer",
+            given=None if array is None else _summary(array, list(array.shape), axis),
+            remedy="pass an int or a tuple of ints",
+        ) from None
     return tuple(numbers) if several else numbers[0]
 
 
@@ -111,8 +113,11 @@ def axis_error(
             reason = f"axis {number % rank} is given more than once"
             break
         before.add(number % rank)
-    given = None if array is None else _summary(array, list(shape), axis)
-    return AxisError(f"{function}: {reason}", given=given, remedy=remedy)
+    return AxisError(
+        f"{function}: {reason}",
+        given=None if array is None else _summary(array, list(shape), axis),
+        remedy=remedy,
+    )
 
 
 def _summary(array: NDArray[Any], shape: list[int], axis: Any) -> str:

@@ -80,9 +80,10 @@ def _joint(schema: OperatorVersion, operands: Sequence[Shape | None]) -> Shape |
 def _same(schema: OperatorVersion, first: Shape, second: Shape) -> Shape:
     if differ(first, second):
         version = next((each for each in OPERATORS[schema.domain, schema.name] if each.broadcasts), None)
-        reason = f"{schema} takes inputs of one shape, not {shape_text(first)} and {shape_text(second)}"
-        remedy = f"use {version.requirement} or later, which broadcasts" if version else None
-        raise SpecError(reason, remedy=remedy)
+        raise SpecError(
+            f"{schema} takes inputs of one shape, not {shape_text(first)} and {shape_text(second)}",
+            remedy=f"use {version.requirement} or later, which broadcasts" if version else None,
+        )
     # A size is more precise than a name, and a name more precise than None.
     pairs = zip(first, second, strict=True)
     return tuple(max(pair, key=lambda size: (isinstance(size, int), size is not None)) for pair in pairs)
@@ -92,8 +93,10 @@ def _broadcast(schema: OperatorVersion, sizes: Sequence[Dimension]) -> Dimension
     wide = [size for size in dict.fromkeys(sizes) if size != 1]
     numbers = [size for size in wide if isinstance(size, int)]
     if len(numbers) > 1:
-        reason = f"{schema} cannot broadcast sizes {numbers[0]} and {numbers[1]} against each other"
-        raise SpecError(reason, remedy="sizes of one dimension have to be equal, or 1")
+        raise SpecError(
+            f"{schema} cannot broadcast sizes {numbers[0]} and {numbers[1]} against each other",
+            remedy="sizes of one dimension have to be equal, or 1",
+        )
     if numbers:
         return numbers[0]
     # A single symbol stays. If two symbols differ, either of them may turn out to be 1.

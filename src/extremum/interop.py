@@ -66,8 +66,10 @@ class Operand:
     def require_no_zone(self, out: Any) -> None:
         """Refuse to write instants into an array that cannot store their time zone."""
         if out is not None and self.zone:
-            reason = f"out is NumPy's and has no time zone, and the elements are in the zone {self.zone}"
-            raise ArgumentError(reason, remedy="omit out, or convert the elements to UTC without a zone first")
+            raise ArgumentError(
+                f"out is NumPy's and has no time zone, and the elements are in the zone {self.zone}",
+                remedy="omit out, or convert the elements to UTC without a zone first",
+            )
 
     @property
     def missing(self) -> int:
@@ -188,8 +190,10 @@ def common_library(operands: Sequence[Operand]) -> Operand:
     """Return the operand whose `wrap` returns the result; refuse arrays of two libraries other than NumPy."""
     libraries = {each.library: each for each in operands if each.library != "numpy"}
     if len(libraries) > 1:
-        reason = f"arrays of {' and of '.join(sorted(libraries))} in one call"
-        raise ArgumentTypeError(reason, remedy="convert them to arrays of one library first")
+        raise ArgumentTypeError(
+            f"arrays of {' and of '.join(sorted(libraries))} in one call",
+            remedy="convert them to arrays of one library first",
+        )
     with_labels = [each for each in operands if each.labels]
     if not with_labels:
         return next(iter(libraries.values()), operands[0])
@@ -257,8 +261,10 @@ def split_table(table: Any) -> Table:
 
 def _refuse_uncomputed(x: Any) -> Operand:
     """Refuse a lazy array in a call that computes at once."""
-    reason = f"an array of {type(x).__module__.partition('.')[0]} is yet to be computed, and this call computes at once"
-    raise ArgumentTypeError(reason, remedy="compute it first: x.compute()")
+    raise ArgumentTypeError(
+        f"an array of {type(x).__module__.partition('.')[0]} is yet to be computed, and this call computes at once",
+        remedy="compute it first: x.compute()",
+    )
 
 
 def _masked(x: Any) -> Operand:
@@ -368,8 +374,11 @@ def _jax_operand(x: Any) -> Operand | None:
     if not isinstance(x, jax.Array):
         return None
     if isinstance(x, jax.core.Tracer):
-        remedy = "call it outside of jax.jit, or by jax.pure_callback"
-        raise ArgumentTypeError("a traced array has no elements yet", given=type(x).__qualname__, remedy=remedy)
+        raise ArgumentTypeError(
+            "a traced array has no elements yet",
+            given=type(x).__qualname__,
+            remedy="call it outside of jax.jit, or by jax.pure_callback",
+        )
     for device in x.devices():
         if device.platform != "cpu":
             refuse_device(x, device)
@@ -380,8 +389,10 @@ def _jax_array(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
     """Return a result as an array of JAX, whose integers have 32 bits unless ``jax_enable_x64`` is set."""
     dtype = jax.numpy.asarray(np.zeros((), np.asarray(result).dtype)).dtype
     if dtype != result.dtype and dtype.kind in "iu" and result.size and int(result.max()) > np.iinfo(dtype).max:
-        reason = f"{int(result.max())} does not fit {dtype}, the widest integer JAX has now"
-        raise ArgumentError(reason, remedy="set jax_enable_x64, or pass numpy.asarray(x)")
+        raise ArgumentError(
+            f"{int(result.max())} does not fit {dtype}, the widest integer JAX has now",
+            remedy="set jax_enable_x64, or pass numpy.asarray(x)",
+        )
     return jax.numpy.asarray(result, dtype=dtype)
 
 
@@ -410,8 +421,12 @@ def column(name: Any, function: str = "") -> Iterator[None]:
         yield
     except ExtremumError as error:
         place = f"column {name!r}"
-        where = f"{function}, {place}" if function and not error.reason.startswith(f"{function}:") else place
-        raise type(error)(error.reason, where=where, given=error.given, remedy=error.remedy) from None
+        raise type(error)(
+            error.reason,
+            where=f"{function}, {place}" if function and not error.reason.startswith(f"{function}:") else place,
+            given=error.given,
+            remedy=error.remedy,
+        ) from None
 
 
 def _table_operand(table: Table) -> Operand:
@@ -434,8 +449,11 @@ def _table_operand(table: Table) -> Operand:
     valid = np.ones(table.shape, np.bool_, order="F")
     for at, each in enumerate(columns):
         if (misfit := misfit_of(each.array, dtype)) is not None:
-            reason = f"column {table.names[at]!r} holds {misfit}, and {dtype}, the common type of the columns, does not"
-            raise ElementTypeError(reason, given=given, remedy=remedy)
+            raise ElementTypeError(
+                f"column {table.names[at]!r} holds {misfit}, and {dtype}, the common type of the columns, does not",
+                given=given,
+                remedy=remedy,
+            )
         array[:, at] = each.array
         if each.valid is not None:
             valid[:, at] = each.valid
@@ -475,9 +493,11 @@ def _pandas_operand(x: Any) -> Operand | None:
     elif not isinstance(own, np.dtype):
         own = getattr(x.dtype, "numpy_dtype", None)
     if own is None or (own.kind == "O" and not isinstance(x.dtype, np.dtype)):
-        reason = f"no type of NumPy's stands for elements of type {x.dtype}"
-        given = f"pandas.{type(x).__name__}"
-        raise ElementTypeError(reason, given=given, remedy="convert them first, as x.astype(type) does")
+        raise ElementTypeError(
+            f"no type of NumPy's stands for elements of type {x.dtype}",
+            given=f"pandas.{type(x).__name__}",
+            remedy="convert them first, as x.astype(type) does",
+        )
     valid, elements = None, x
     # In an array of NumPy's own type, NaN stands for a missing element.
     if not isinstance(x.dtype, np.dtype | pandas.DatetimeTZDtype) and x.dtype.name != own.name:
@@ -542,8 +562,10 @@ def _pandas_in_zone(result: NDArray[Any], zone: Any) -> Any:
 def _polars_operand(x: Any) -> Operand | None:
     if isinstance(x, polars.LazyFrame | polars.Expr):
         lazy = "a LazyFrame" if isinstance(x, polars.LazyFrame) else "an expression"
-        reason = f"{lazy} of Polars has no elements yet, and this call computes at once"
-        raise ArgumentTypeError(reason, remedy="collect first: frame.collect(), or frame.select(expression).collect()")
+        raise ArgumentTypeError(
+            f"{lazy} of Polars has no elements yet, and this call computes at once",
+            remedy="collect first: frame.collect(), or frame.select(expression).collect()",
+        )
     if isinstance(x, polars.DataFrame):
         return _table_operand(_polars_table(x))
     if not isinstance(x, polars.Series):
@@ -572,9 +594,11 @@ def _polars_table(x: Any) -> Table:
     names = x.columns
     for name, dtype in x.schema.items():
         if isinstance(dtype, polars.Array):
-            reason = f"column {name!r} holds an array in each place, and the columns of a table have one element there"
-            remedy = "pass the column alone, or its elements as columns of their own"
-            raise ElementTypeError(reason, given=f"{name!r}: {dtype}", remedy=remedy)
+            raise ElementTypeError(
+                f"column {name!r} holds an array in each place, and the columns of a table have one element there",
+                given=f"{name!r}: {dtype}",
+                remedy="pass the column alone, or its elements as columns of their own",
+            )
     frame = partial(polars.DataFrame, schema=names)
     # All columns are in one zone: other tables are refused.
     wrap = _polars_back("", names, next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None))
@@ -591,8 +615,10 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
 
     def as_instant(result: NDArray[Any]) -> Any:
         if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
-            reason = f"the instant {result} in UTC has nanoseconds, and Python's datetime has none"
-            raise ArgumentError(reason, remedy="pass keepdims=True, for a result that keeps them")
+            raise ArgumentError(
+                f"the instant {result} in UTC has nanoseconds, and Python's datetime has none",
+                remedy="pass keepdims=True, for a result that keeps them",
+            )
         return as_column(result.reshape(1)).item()
 
     return _column_wrap(names, zone, as_column, as_instant, polars.DataFrame)

@@ -34,8 +34,10 @@ def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str
         case Family.TOP:
             k = values["k"]
             if not isinstance(k, int):
-                reason = f"the k of {schema} is not known before the model runs"
-                raise SpecError(reason, remedy="give it as an initializer or a Constant")
+                raise SpecError(
+                    f"the k of {schema} is not known before the model runs",
+                    remedy="give it as an initializer or a Constant",
+                )
             # DirectML's direction is that of the values: increasing selects the smallest.
             order = Order.MAX if values.get("largest", values.get("axis_direction", 1)) else Order.MIN
             return TopK(order, axes[0], k, values.get("sorted", 1) == 1)

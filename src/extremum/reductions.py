@@ -221,8 +221,12 @@ def operand_of(function: str, x: object) -> Operand:
         return as_operand(x)
     except ExtremumError as error:
         # An error about a column has the column in `where`.
-        where = f"{function}, {error.where}" if error.where else function
-        raise type(error)(error.reason, where=where, given=error.given, remedy=error.remedy) from None
+        raise type(error)(
+            error.reason,
+            where=f"{function}, {error.where}" if error.where else function,
+            given=error.given,
+            remedy=error.remedy,
+        ) from None
 
 
 def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:

@@ -43,9 +43,11 @@ def _over_axes(name: str) -> Callable[..., Any]:
         if out is not None:
             parts = [as_operand(each).array for each in results]
             if len(types := {part.dtype for part in parts}) > 1:
-                reason = f"{name}: the results have the types of the columns, and out has one"
-                given, remedy = ", ".join(sorted(map(str, types))), "omit out, or convert the columns to one type first"
-                raise ElementTypeError(reason, given=given, remedy=remedy)
+                raise ElementTypeError(
+                    f"{name}: the results have the types of the columns, and out has one",
+                    given=", ".join(sorted(map(str, types))),
+                    remedy="omit out, or convert the columns to one type first",
+                )
             whole = np.stack(parts, axis=1)
             return write_out(name, out, whole if keeps_rows else whole[0])
         together = table.frame if keeps_rows else table.row
@@ -63,8 +65,10 @@ def _elementwise(name: str) -> Callable[..., Any]:
         if first is None:
             return elementwise.at_once(name, operands, out, nan_policy, where)
         if out is not None:
-            reason = f"{name}: the columns of the result have types of their own, and out has one"
-            raise ArgumentError(reason, remedy="omit out")
+            raise ArgumentError(
+                f"{name}: the columns of the result have types of their own, and out has one",
+                remedy="omit out",
+            )
         others = {at: x for at, x in enumerate(operands) if at not in tables and type(x) not in (bool, int, float)}
         arrays = {at: operand_of(name, x) for at, x in others.items()}
         _require_alike(name, first, list(tables.values()), list(arrays.values()))
@@ -120,8 +124,11 @@ def _require_alike(function: str, first: Table, tables: list[Table], arrays: lis
     shapes = [*(each.shape for each in tables), *(each.array.shape for each in arrays)]
     if elementwise.broadcast_shape(function, shapes) != first.shape or {each.shape for each in tables} != {first.shape}:
         own = f"a table of shape {first.shape}, whose columns have types of their own"
-        given, remedy = f"shapes {' '.join(map(str, shapes))}", "pass operands that broadcast to the shape of the table"
-        raise ArgumentError(f"{function}: {own}, with other shapes", given=given, remedy=remedy)
+        raise ArgumentError(
+            f"{function}: {own}, with other shapes",
+            given=f"shapes {' '.join(map(str, shapes))}",
+            remedy="pass operands that broadcast to the shape of the table",
+        )
 
 
 BY_AXIS = {

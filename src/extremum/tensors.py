@@ -59,8 +59,10 @@ def element_of(name: str) -> ElementType:
     """Return the element type called ``name`` in NumPy or ml_dtypes: a dtype's name, whatever its byte order."""
     if name in _BY_NAME:
         return _BY_NAME[name]
-    reason = f"{name} is not an element type that can be compared here"
-    raise ElementTypeError(reason, remedy=f"use one of {', '.join(_BY_NAME)}")
+    raise ElementTypeError(
+        f"{name} is not an element type that can be compared here",
+        remedy=f"use one of {', '.join(_BY_NAME)}",
+    )
 
 
 _WIDER: dict[str, tuple[str, ...]] = {
@@ -145,5 +147,7 @@ def require_memory(shape: Sequence[int], dtype: np.dtype[Any], what: str) -> Non
 
     available = psutil.virtual_memory().available
     if size > available:
-        given = f"{dtype.name}{list(shape)}: {size:,} bytes, of which {available:,} are available"
-        raise MemoryLimitError(f"{what} would not fit into memory", given=given)
+        raise MemoryLimitError(
+            f"{what} would not fit into memory",
+            given=f"{dtype.name}{list(shape)}: {size:,} bytes, of which {available:,} are available",
+        )

@@ -55,8 +55,10 @@ def known_attribute(schema: OperatorVersion, name: str) -> None:
     if entry is not None:
         if entry.input is None:
             return
-        remedy = f"give {entry.input.name} as a list of int64 after the data"
-        raise SpecError(f"{reason} any more: it is an input", remedy=remedy)
+        raise SpecError(
+            f"{reason} any more: it is an input",
+            remedy=f"give {entry.input.name} as a list of int64 after the data",
+        )
     versions = ((version, version.attribute(name)) for version in OPERATORS[schema.domain, schema.name])
     holders = [(version, each) for version, each in versions if each is not None and each.input is None]
     if not holders:
@@ -64,8 +66,10 @@ def known_attribute(schema: OperatorVersion, name: str) -> None:
         raise SpecError(reason, remedy=f"drop it; the attributes of {schema} are: {names}")
     first, own = holders[0]
     if first.since > schema.since:
-        remedy = f"use {first.requirement} or later, or drop the attribute if its value is {own.default}"
-        raise SpecError(f"{reason} (it came with {first})", remedy=remedy)
+        raise SpecError(
+            f"{reason} (it came with {first})",
+            remedy=f"use {first.requirement} or later, or drop the attribute if its value is {own.default}",
+        )
     raise SpecError(f"{reason} (the last to have it was {holders[-1][0]})", remedy="drop it, it has no effect")
 
 
@@ -84,8 +88,10 @@ def attribute_value(schema: OperatorVersion, attribute: Attribute, values: Mappi
             return tuple(int(item) for item in value)
     elif isinstance(value, int):
         if attribute.range is AttributeRange.FLAG and value not in (0, 1):
-            reason = f"{schema} takes {attribute.range.value} for {attribute.name!r}, not {value}"
-            raise SpecError(reason, remedy="runtimes disagree on what any other value means")
+            raise SpecError(
+                f"{schema} takes {attribute.range.value} for {attribute.name!r}, not {value}",
+                remedy="runtimes disagree on what any other value means",
+            )
         if attribute.range is AttributeRange.COUNT and value < 0:
             raise SpecError(f"{schema} takes {attribute.range.value} elements, not {attribute.name}={value}")
         return int(value)
@@ -100,8 +106,10 @@ def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, .
         return ()
     value = values[attribute.name]
     if value is UNKNOWN:
-        reason = f"the {attribute.name} of {schema} are not known before the model runs"
-        raise SpecError(reason, remedy="give them as an initializer or a Constant")
+        raise SpecError(
+            f"the {attribute.name} of {schema} are not known before the model runs",
+            remedy="give them as an initializer or a Constant",
+        )
     numbers = (value,) if isinstance(value, int) else value or ()
     if not numbers and not schema.every_axis:
         raise SpecError(f"{schema} needs at least one axis")
@@ -118,8 +126,10 @@ def _axis(schema: OperatorVersion, attribute: Attribute, axis: int, rank: int) -
     if least <= axis < rank:
         return axis % rank
     text = f"{axis} among its {attribute.name}" if attribute.input else f"{attribute.name}={axis}"
-    remedy = f"use a value in [{least}, {rank - 1}]" if rank else f"leave out the {attribute.name}"
-    raise AxisError(f"{schema} has {text}, but its input has rank {rank}", remedy=remedy)
+    raise AxisError(
+        f"{schema} has {text}, but its input has rank {rank}",
+        remedy=f"use a value in [{least}, {rank - 1}]" if rank else f"leave out the {attribute.name}",
+    )
 
 
 def inputs(schema: OperatorVersion, types: Sequence[TensorType], *, any_element: bool = False) -> None:
@@ -152,8 +162,10 @@ def one_element_type(schema: OperatorVersion, types: Sequence[TensorType]) -> No
     """Refuse inputs that differ in their element types."""
     elements = sorted({tensor.element for tensor in types[: schema.input.maximum] if tensor.element is not None})
     if len(elements) > 1:
-        reason = f"{schema} takes inputs of one element type, not of {' and '.join(elements)}"
-        raise ElementTypeError(reason, remedy="put a Cast before it")
+        raise ElementTypeError(
+            f"{schema} takes inputs of one element type, not of {' and '.join(elements)}",
+            remedy="put a Cast before it",
+        )
 
 
 def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: TensorType) -> None:
@@ -196,8 +208,10 @@ def element_type(schema: OperatorVersion, element: str | None, field: str = "") 
 def shape(schema: OperatorVersion, tensor: TensorType) -> None:
     """Refuse an input whose rank is below the version's minimum; :mod:`extremum.directml` checks its own limits."""
     if tensor.rank is not None and tensor.rank < schema.ranks[0]:
-        reason = f"{schema} has no axis to look along in a tensor of rank {tensor.rank}"
-        raise SpecError(reason, remedy="give it at least one")
+        raise SpecError(
+            f"{schema} has no axis to look along in a tensor of rank {tensor.rank}",
+            remedy="give it at least one",
+        )
 
 
 def output_count(schema: OperatorVersion, count: int) -> None:
@@ -209,5 +223,6 @@ def output_count(schema: OperatorVersion, count: int) -> None:
 def output(schema: OperatorVersion, name: str, declared: TensorType, inferred: TensorType) -> None:
     """Refuse an output whose declared element type is not what the version gives."""
     if None not in (declared.element, inferred.element) and declared.element != inferred.element:
-        reason = f"{schema} gives {inferred.element}, but its output {name!r} is declared {declared.element}"
-        raise ElementTypeError(reason)
+        raise ElementTypeError(
+            f"{schema} gives {inferred.element}, but its output {name!r} is declared {declared.element}",
+        )

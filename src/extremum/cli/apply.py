@@ -195,8 +195,10 @@ def _axis(source: Source, axes: tuple[int, ...], dims: tuple[str, ...]) -> Any:
     labels = source.dims or ()
     for name in dims:
         if name not in labels:
-            remedy = f"it has {', '.join(map(str, labels)) or 'none with a name'}"
-            raise InputError(f"{source.path!r} has no dimension {name!r}", remedy=remedy)
+            raise InputError(
+                f"{source.path!r} has no dimension {name!r}",
+                remedy=f"it has {', '.join(map(str, labels)) or 'none with a name'}",
+            )
         if labels.count(name) > 1:
             raise InputError(
                 f"{source.path!r} has dimension {name!r} twice", remedy="name the axes by number, with --axis"

@@ -50,16 +50,22 @@ def _use_settings(context: click.Context, _: click.Parameter, path: Path | None)
         raise ArgumentError(f"'{path}' is not valid TOML: {error}") from None
     for name in ("tool", "extremum", "check"):
         if name == "check" and (others := sorted(table.keys() - {name})):
-            reason = f"there is no {others[0]!r} under [tool.extremum]"
-            raise ArgumentError(reason, where=str(path), remedy="settings are under [tool.extremum.check]")
+            raise ArgumentError(
+                f"there is no {others[0]!r} under [tool.extremum]",
+                where=str(path),
+                remedy="settings are under [tool.extremum.check]",
+            )
         table = table.get(name, {})
         if not isinstance(table, dict):
             raise ArgumentError(f"'{name}' must be a table", where=str(path))
     where = f"{path}, [tool.extremum.check]"
     for name, value in table.items():
         if name not in _SETTINGS:
-            remedy = f"the settings are {', '.join(_SETTINGS)}"
-            raise ArgumentError(f"there is no setting {name!r}", where=where, remedy=remedy)
+            raise ArgumentError(
+                f"there is no setting {name!r}",
+                where=where,
+                remedy=f"the settings are {', '.join(_SETTINGS)}",
+            )
         kind, texts = _SETTINGS[name], value if isinstance(value, list) else []
         if not isinstance(value, kind) or not all(isinstance(each, str) for each in texts):
             raise ArgumentError(f"the setting {name!r} must be {_TYPES[kind]}", where=where, given=repr(value))

@@ -116,8 +116,10 @@ def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dic
 
 def _write(result: Fixed, source: Path, out: Path) -> None:
     if has_external_data(result.model) and out.absolute().parent.resolve() != source.absolute().parent.resolve():
-        reason = f"the weights of '{source}' are in other files of its folder"
-        raise ArgumentError(reason, remedy="write the fixed model to that folder")
+        raise ArgumentError(
+            f"the weights of '{source}' are in other files of its folder",
+            remedy="write the fixed model to that folder",
+        )
     out.parent.mkdir(parents=True, exist_ok=True)
     # An unchanged model is copied byte by byte: protobuf may write the same model with other bytes.
     content = result.model.SerializeToString() if result.changes else read_message(source)

@@ -70,8 +70,10 @@ def _sizes(
             here = (size, f"in {files[name]}")
             first = origins.setdefault(symbol, here)
             if first[0] != size:
-                given = ", ".join(f"{size} {origin}" for size, origin in (first, here))
-                raise InputError(f"dimension {symbol!r} has two sizes", given=given)
+                raise InputError(
+                    f"dimension {symbol!r} has two sizes",
+                    given=", ".join(f"{size} {origin}" for size, origin in (first, here)),
+                )
     return {symbol: size for symbol, (size, _) in origins.items()}
 
 

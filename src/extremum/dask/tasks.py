@@ -115,8 +115,9 @@ def _finish(pieces: Pieces, several: Any, axis: Any, keepdims: bool) -> Any:
         if not any(map(math.isnan, pieces.shape)):
             raise
         chunk = pieces.along(numbers[0], 0)
-        where = f"chunk {chunk} of the result, from whose start the slice is counted"
-        raise error.with_context(where=where) from None
+        raise error.with_context(
+            where=f"chunk {chunk} of the result, from whose start the slice is counted",
+        ) from None
     return results if results[1:] else results[0]
 
 

@@ -23,8 +23,10 @@ from extremum.tensors import TensorType
 def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     """Return the core operation of a description that a feature level takes."""
     if not (isinstance(desc, OperatorDesc) and hasattr(desc, "operator")):
-        reason = f"{type(desc).__name__} is no operator description"
-        raise errors.ArgumentTypeError(reason, remedy="make one of them, such as ArgMaxOperatorDesc")
+        raise errors.ArgumentTypeError(
+            f"{type(desc).__name__} is no operator description",
+            remedy="make one of them, such as ArgMaxOperatorDesc",
+        )
     try:
         schema = spec.find(spec.DIRECTML, desc.row, feature_level)
         for field, tensor in desc.tensors.items():
@@ -41,13 +43,17 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
         if isinstance(operation, ArgReduce):
             largest = math.prod(inputs[0].sizes or ()) // math.prod(desc.output.sizes) - 1
             if largest > np.iinfo(index.dtype).max:
-                reason = f"the index may be as large as {largest}, which {desc.output.data_type.name} cannot hold"
-                raise SpecError(reason, remedy="use UINT32, UINT64 or INT64 for output_tensor")
+                raise SpecError(
+                    f"the index may be as large as {largest}, which {desc.output.data_type.name} cannot hold",
+                    remedy="use UINT32, UINT64 or INT64 for output_tensor",
+                )
     except ExtremumError as error:
         fields = [f"{field}: {tensor}" for field, tensor in desc.tensors.items()]
         fields += [f"{field}={getattr(value, 'name', value)}" for field, value in desc.attributes.items()]
-        where = f"{desc.row}, feature level {feature_level}"
-        raise error.with_context(where=where, given=", ".join(fields)) from None
+        raise error.with_context(
+            where=f"{desc.row}, feature level {feature_level}",
+            given=", ".join(fields),
+        ) from None
     return operation
 
 
@@ -56,29 +62,39 @@ def _require_tensor(schema: OperatorVersion, field: str, tensor: TensorDesc) -> 
     (least, most), count = schema.ranks, tensor.dimension_count
     if not least <= count <= (most or count):
         counts = f"{least} dimensions" if least == most else f"{least} to {most} dimensions"
-        remedy = "put dimensions of size 1 in front" if count < least else None
-        raise SpecError(f"{schema} takes tensors of {counts}, but {field} has {count}", remedy=remedy)
+        raise SpecError(
+            f"{schema} takes tensors of {counts}, but {field} has {count}",
+            remedy="put dimensions of size 1 in front" if count < least else None,
+        )
     if tensor.flags & TensorFlags.OWNED_BY_DML:
-        reason = f"{field} is flagged OWNED_BY_DML, but operators have no initialisation here that could take it"
-        raise SpecError(reason, remedy="use TensorFlags.NONE and bind the tensor in dispatch")
+        raise SpecError(
+            f"{field} is flagged OWNED_BY_DML, but operators have no initialisation here that could take it",
+            remedy="use TensorFlags.NONE and bind the tensor in dispatch",
+        )
 
 
 def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
     output, sizes = desc.outputs[field], result.sizes or ()
     if result.element not in (None, output.data_type.element_type.name):
-        reason = f"{field} is of type {output.data_type.name}, the input of type {str(result.element).upper()}"
-        raise ElementTypeError(reason, remedy="input and output have one element type")
+        raise ElementTypeError(
+            f"{field} is of type {output.data_type.name}, the input of type {str(result.element).upper()}",
+            remedy="input and output have one element type",
+        )
     if output.sizes != sizes:
-        remedy = "DirectML keeps the rank: a reduced dimension has size 1" if "axes" in desc.attributes else None
-        raise SpecError(f"{field} has sizes {list(output.sizes)}, but the result has {list(sizes)}", remedy=remedy)
+        raise SpecError(
+            f"{field} has sizes {list(output.sizes)}, but the result has {list(sizes)}",
+            remedy="DirectML keeps the rank: a reduced dimension has size 1" if "axes" in desc.attributes else None,
+        )
     if output.overlapping:
-        reason = f"elements of {field} share memory: its strides are {list(output.element_strides)}"
-        remedy = "the stride of each dimension must exceed the span of all dimensions with smaller strides"
-        raise SpecError(reason, remedy=remedy)
+        raise SpecError(
+            f"elements of {field} share memory: its strides are {list(output.element_strides)}",
+            remedy="the stride of each dimension must exceed the span of all dimensions with smaller strides",
+        )
     if type(desc) is ActivationHardmaxOperatorDesc and any(size > 1 for size in sizes[:-2]):
-        reason = f"{desc.operator} takes tensors whose sizes before the last two are 1, not {list(sizes)}"
-        remedy = "use DML_ACTIVATION_HARDMAX1, from feature level 5_1 on, which takes any axes"
-        raise SpecError(reason, remedy=remedy)
+        raise SpecError(
+            f"{desc.operator} takes tensors whose sizes before the last two are 1, not {list(sizes)}",
+            remedy="use DML_ACTIVATION_HARDMAX1, from feature level 5_1 on, which takes any axes",
+        )
 
 
 def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:

@@ -29,28 +29,36 @@ def _view(field: str, desc: TensorDesc, buffer: Any) -> NDArray[Any]:
         if not view.flags.writeable and field.startswith("output"):
             raise InputError(f"{field} cannot be written to: its buffer is read-only")
     except ExtremumError as error:
-        given = f"{buffer.dtype}{list(buffer.shape)}" if is_array else type(buffer).__name__
-        raise error.with_context(given=given) from None
+        raise error.with_context(
+            given=f"{buffer.dtype}{list(buffer.shape)}" if is_array else type(buffer).__name__,
+        ) from None
     return view
 
 
 def _of_array(field: str, desc: TensorDesc, array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype != desc.dtype:
-        reason = f"{field} is described as {desc.data_type.name}, but its array holds {array.dtype}"
-        raise ElementTypeError(reason, remedy=f"pass an array of {desc.dtype}, or memoryview(array) for its bytes")
+        raise ElementTypeError(
+            f"{field} is described as {desc.data_type.name}, but its array holds {array.dtype}",
+            remedy=f"pass an array of {desc.dtype}, or memoryview(array) for its bytes",
+        )
     if type(array) is not np.ndarray and is_numpy_masked(type(array)) and np.ma.is_masked(array):
-        reason = f"the array of {field} has masked elements, and memory has no mask"
-        raise InputError(reason, remedy="fill them first, as array.filled(value) does")
+        raise InputError(
+            f"the array of {field} has masked elements, and memory has no mask",
+            remedy="fill them first, as array.filled(value) does",
+        )
     if array.shape == desc.sizes and array.strides == desc.byte_strides:
         return array
     if not array.flags.c_contiguous:
-        reason = f"the array of {field} has gaps in memory, which its description does not say"
-        given = f"{array.dtype}{list(array.shape)} with strides {array.strides}"
-        remedy = f"describe the strides of the array, or pass a contiguous one for {desc}"
-        raise InputError(reason, given=given, remedy=remedy)
+        raise InputError(
+            f"the array of {field} has gaps in memory, which its description does not say",
+            given=f"{array.dtype}{list(array.shape)} with strides {array.strides}",
+            remedy=f"describe the strides of the array, or pass a contiguous one for {desc}",
+        )
     if array.size < desc.extent:
-        reason = f"{field} needs {desc.extent} elements, but its array has {array.size}"
-        raise InputError(reason, remedy=f"pass an array that holds {desc}")
+        raise InputError(
+            f"{field} needs {desc.extent} elements, but its array has {array.size}",
+            remedy=f"pass an array that holds {desc}",
+        )
     return np.ndarray(desc.sizes, desc.dtype, array, 0, desc.byte_strides)
 
 
@@ -66,8 +74,10 @@ def _of_bytes(field: str, desc: TensorDesc, buffer: Any) -> NDArray[Any]:
         raise InputError(f"the bytes of {field} are not contiguous")
     least = desc.total_tensor_size_in_bytes
     if memory.nbytes < least:
-        reason = f"{field} needs {least} bytes, but its buffer has {memory.nbytes}"
-        raise InputError(reason, remedy="a buffer holds at least the total_tensor_size_in_bytes of its description")
+        raise InputError(
+            f"{field} needs {least} bytes, but its buffer has {memory.nbytes}",
+            remedy="a buffer holds at least the total_tensor_size_in_bytes of its description",
+        )
     return np.ndarray(desc.sizes, desc.dtype, memory, 0, desc.byte_strides)
 
 
@@ -141,8 +151,10 @@ class Operator:
             raise InputError(f"the output of {row} shares memory with its input", remedy="give it a buffer of its own")
         starts = [view.__array_interface__["data"][0] for view in (source, target)]
         if starts[0] != starts[1] or source.strides != target.strides:
-            remedy = "in place, both have the same buffer and the same strides; else give it a buffer of its own"
-            raise InputError("the output lies partly on an input", remedy=remedy)
+            raise InputError(
+                "the output lies partly on an input",
+                remedy="in place, both have the same buffer and the same strides; else give it a buffer of its own",
+            )
 
 
 def _views(what: str, buffers: Any, tensors: Mapping[str, TensorDesc]) -> list[NDArray[Any]]:

@@ -120,5 +120,7 @@ def feature_level_of(level: object) -> FeatureLevel:
         return FeatureLevel[f"FL_{level}"] if isinstance(level, str) else FeatureLevel(level)  # type: ignore[arg-type]
     except (KeyError, ValueError):
         text = hex(level) if isinstance(level, int) else repr(level)
-        remedy = f"the levels are {', '.join(map(str, FeatureLevel))}; 4_1 is also 0x4100"
-        raise ArgumentError(f"there is no feature level {text}", remedy=remedy) from None
+        raise ArgumentError(
+            f"there is no feature level {text}",
+            remedy=f"the levels are {', '.join(map(str, FeatureLevel))}; 4_1 is also 0x4100",
+        ) from None

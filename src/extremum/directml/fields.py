@@ -21,8 +21,11 @@ def member(enumeration: type[Member], where: str, value: object) -> Member:
         return next(member for member in enumeration.__members__.values() if member == value)
     except (StopIteration, ValueError):
         error = ElementTypeError if enumeration is TensorDataType else SpecError
-        remedy = f"use {enumeration.__name__}: {', '.join(enumeration.__members__)}"
-        raise error(f"{name_of(where)} has no value {value!r}", where=where, remedy=remedy) from None
+        raise error(
+            f"{name_of(where)} has no value {value!r}",
+            where=where,
+            remedy=f"use {enumeration.__name__}: {', '.join(enumeration.__members__)}",
+        ) from None
 
 
 def read(kind: str, read: Callable[[Any], Any], where: str, value: object) -> Any:

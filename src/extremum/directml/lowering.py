@@ -202,9 +202,11 @@ def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: Featu
         except ExtremumError as error:
             return error.with_context(given=given)
     symbols = [size for size in tensor.shape or () if isinstance(size, str)]
-    reason = f"the sizes of {name!r} are not known before the model runs, and a description states them"
-    remedy = f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs"
-    return SpecError(reason, given=given, remedy=remedy)
+    return SpecError(
+        f"the sizes of {name!r} are not known before the model runs, and a description states them",
+        given=given,
+        remedy=f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs",
+    )
 
 
 def _data_type(tensor: TensorType) -> TensorDataType:
@@ -221,8 +223,11 @@ def _required(feature_level: FeatureLevel, accepts: Callable[[FeatureLevel], obj
         try:
             accepts(feature_level)
         except ExtremumError as error:
-            remedy = f"use feature level {required} or later"
-            raise type(error)(error.reason, given=error.given, remedy=remedy) from None
+            raise type(error)(
+                error.reason,
+                given=error.given,
+                remedy=f"use feature level {required} or later",
+            ) from None
     return required
 
 
@@ -308,8 +313,10 @@ def _set_sizes(graph: onnx.GraphProto, sizes: Mapping[str, int]) -> None:
     symbols = dict.fromkeys(dimension.dim_param for dimension in dimensions)
     for name, size in sizes.items():
         if name not in symbols:
-            remedy = f"its symbolic dimensions are: {', '.join(symbols) or 'none'}"
-            raise ArgumentError(f"the model has no dimension {name!r}", remedy=remedy)
+            raise ArgumentError(
+                f"the model has no dimension {name!r}",
+                remedy=f"its symbolic dimensions are: {', '.join(symbols) or 'none'}",
+            )
         if not (isinstance(size, Integral) and 0 <= size <= LARGEST):
             raise ArgumentError(f"the size of dimension {name!r} is not a number from 0 to {LARGEST}")
     for dimension in dimensions:

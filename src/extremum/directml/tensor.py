@@ -79,13 +79,20 @@ class TensorDesc:
         if not 1 <= len(sizes) <= 8:
             raise error_at(where, f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
         if 0 in sizes:
-            reason = f"dimension {sizes.index(0)} has size 0, and DirectML has no tensors without elements"
-            raise error_at(where, reason, sizes, "leave the operator out: its result is empty too")
+            raise error_at(
+                where,
+                f"dimension {sizes.index(0)} has size 0, and DirectML has no tensors without elements",
+                sizes,
+                "leave the operator out: its result is empty too",
+            )
         if strides is not None:
             strides = unsigned("TensorDesc.strides", strides)
             if len(strides) != len(sizes):
-                reason = f"{len(sizes)} dimensions have {len(strides)} strides"
-                raise SpecError(reason, where="TensorDesc.strides", given=f"{strides=}, {sizes=}")
+                raise SpecError(
+                    f"{len(sizes)} dimensions have {len(strides)} strides",
+                    where="TensorDesc.strides",
+                    given=f"{strides=}, {sizes=}",
+                )
         vars(self).update(data_type=data_type, sizes=sizes, strides=strides)
         if max(math.prod(sizes), self.extent) > LARGEST:
             raise SpecError(f"a tensor has at most {LARGEST} elements", where=where, given=str(self))
@@ -94,8 +101,12 @@ class TensorDesc:
         total = least if total_tensor_size_in_bytes is None else integer(where, total_tensor_size_in_bytes)
         if not least <= total < 2**64:
             rule = f"{self} takes {least} bytes" if total < least else "a size is below 2**64"
-            remedy = "leave it out for the smallest size that holds the tensor"
-            raise error_at(where, f"{rule}, not {total}", total, remedy)
+            raise error_at(
+                where,
+                f"{rule}, not {total}",
+                total,
+                "leave it out for the smallest size that holds the tensor",
+            )
         where = "TensorDesc.guaranteed_base_offset_alignment"
         alignment = integer(where, guaranteed_base_offset_alignment)
         if alignment and (alignment < itemsize or alignment & (alignment - 1)):

@@ -40,9 +40,11 @@ def read_message(path: str | os.PathLike[str]) -> bytes:
         if size <= LARGEST_MESSAGE:
             # A file that has grown since is cut short, and its content is not a valid message.
             return file.read(LARGEST_MESSAGE)
-    reason = f"{str(Path(path))!r} is larger than a protobuf message can be"
-    remedy = "keep large tensors in a file beside the model: onnx.save(model, path, save_as_external_data=True)"
-    raise FileError(reason, given=f"{size:,} bytes of at most {LARGEST_MESSAGE:,}", remedy=remedy)
+    raise FileError(
+        f"{str(Path(path))!r} is larger than a protobuf message can be",
+        given=f"{size:,} bytes of at most {LARGEST_MESSAGE:,}",
+        remedy="keep large tensors in a file beside the model: onnx.save(model, path, save_as_external_data=True)",
+    )
 
 
 # What makes any message invalid: a name that is not UTF-8 (protobuf gives it as bytes, which no reader of a name
@@ -121,11 +123,16 @@ def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[Key, tuple[int, int]
             deepest = max(deepest, depth + inner_depth)
             stack.extend((graph.node, depth + 1) for _, graph in subgraphs_of(node))
     if deepest > DEEPEST:
-        reason = f"graphs and functions of the model are nested more than {DEEPEST} deep"
-        raise ModelError(reason, remedy="inline some of the functions")
+        raise ModelError(
+            f"graphs and functions of the model are nested more than {DEEPEST} deep",
+            remedy="inline some of the functions",
+        )
     if inner > MOST_NODES:
-        reason = f"the functions of the model make more than {MOST_NODES} nodes where they are called"
-        raise ModelError(reason, given=f"{inner} nodes", remedy="inline them, so that the model shows its size")
+        raise ModelError(
+            f"the functions of the model make more than {MOST_NODES} nodes where they are called",
+            given=f"{inner} nodes",
+            remedy="inline them, so that the model shows its size",
+        )
     return own + inner, deepest
 
 
@@ -163,8 +170,10 @@ def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float
     """Read the content of tensors from other files; if it is larger than `at_most`, only check that it is there."""
     for tensor in external(model):
         if folder is None:
-            reason = f"the content of tensor {tensor.name!r} is in another file, and the model came without a folder"
-            raise ModelError(reason, remedy="give the file of the model")
+            raise ModelError(
+                f"the content of tensor {tensor.name!r} is in another file, and the model came without a folder",
+                remedy="give the file of the model",
+            )
         try:
             path, count = _path(tensor, folder), _size(tensor)
             offset, length = _number(tensor, "offset") or 0, _number(tensor, "length")
@@ -184,8 +193,11 @@ def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float
 def _unreadable(tensor: onnx.TensorProto, error: Exception) -> ModelError:
     if isinstance(error, ModelError):
         return error
-    given = error.reason if isinstance(error, ExtremumError) else str(error)
-    return ModelError(f"the content of tensor {tensor.name!r} cannot be read", given=given, remedy=_REMEDY)
+    return ModelError(
+        f"the content of tensor {tensor.name!r} cannot be read",
+        given=error.reason if isinstance(error, ExtremumError) else str(error),
+        remedy=_REMEDY,
+    )
 
 
 def _fill(tensor: onnx.TensorProto, content: bytes) -> None:
@@ -215,8 +227,11 @@ def _path(tensor: onnx.TensorProto, folder: Path) -> Path:
             path = (folder / location).resolve()
             if path.is_relative_to(folder.resolve()):
                 return path
-    reason = f"the content of tensor {tensor.name!r} is not in the folder of the model"
-    raise ModelError(reason, given=repr(location), remedy=_REMEDY)
+    raise ModelError(
+        f"the content of tensor {tensor.name!r} is not in the folder of the model",
+        given=repr(location),
+        remedy=_REMEDY,
+    )
 
 
 def _size(tensor: onnx.TensorProto) -> int:

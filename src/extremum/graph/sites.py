@@ -212,5 +212,8 @@ def require_harmless(sites: Iterable[Site]) -> None:
         node, number, count = site.node, attribute_of(site.node, "num_outputs").i, len(site.node.output)
         is_split = not site.is_call and canonical(node.domain) == ONNX and node.op_type == "Split"
         if is_split and number not in (0, count):
-            reason = f"Split has num_outputs={number}, but {count} outputs"
-            raise SpecError(reason, where=site.where, remedy=f"use num_outputs={count}")
+            raise SpecError(
+                f"Split has num_outputs={number}, but {count} outputs",
+                where=site.where,
+                remedy=f"use num_outputs={count}",
+            )

@@ -57,9 +57,11 @@ async def _identity(address: str) -> dict[str, Any]:
         return identity
     except Exception as error:
         # A server of another kind may answer anything.
-        given = first_line(error) or f"no answer within {_PATIENCE + 1} seconds"
-        reason = f"no scheduler answers at {address}"
-        raise InputError(reason, given=given, remedy="start one with: dask scheduler") from None
+        raise InputError(
+            f"no scheduler answers at {address}",
+            given=first_line(error) or f"no answer within {_PATIENCE + 1} seconds",
+            remedy="start one with: dask scheduler",
+        ) from None
 
 
 def steps_on(address: str, job: Job) -> Iterator[Step]:

@@ -181,8 +181,12 @@ def of_values(source: Source) -> Iterator[None]:
     except ExtremumError as error:
         if error.given is None or source.dtype == source.decoding.value_dtype:
             raise
-        given = error.given.replace(str(source.dtype), str(source.decoding.value_dtype))
-        raise type(error)(error.reason, where=error.where, given=given, remedy=error.remedy) from None
+        raise type(error)(
+            error.reason,
+            where=error.where,
+            given=error.given.replace(str(source.dtype), str(source.decoding.value_dtype)),
+            remedy=error.remedy,
+        ) from None
 
 
 class Hardmax(Reduced):

@@ -161,15 +161,21 @@ def _require_attributes(sites: Iterable[Site]) -> None:
             raise SpecError(f"{DOMAIN} has version 1, not {version}", where=site.place, remedy="import version 1")
         for attribute in node.attribute:
             if attribute.name not in kinds:
-                reason = f"{node.op_type}: there is no attribute {attribute.name!r}"
-                raise SpecError(reason, where=site.place, remedy=f"the attributes are {', '.join(kinds)}")
+                raise SpecError(
+                    f"{node.op_type}: there is no attribute {attribute.name!r}",
+                    where=site.place,
+                    remedy=f"the attributes are {', '.join(kinds)}",
+                )
             # A reference to an attribute of the function has no value, and may have no type.
             kind, refers = kinds[attribute.name], bool(attribute.ref_attr_name)
             fits = attribute.type == kind or (refers and not attribute.type)
             if not fits or (kind == INTS and not refers and not attribute.ints):
-                reason = f"{node.op_type}: attribute {attribute.name!r} is not {KINDS[kind]}"
-                given = f"{attribute.name} of kind {onnx.AttributeProto.AttributeType.Name(attribute.type)}"
-                raise SpecError(reason, where=site.place, given=given, remedy=f"give it as {KINDS[kind]}")
+                raise SpecError(
+                    f"{node.op_type}: attribute {attribute.name!r} is not {KINDS[kind]}",
+                    where=site.place,
+                    given=f"{attribute.name} of kind {onnx.AttributeProto.AttributeType.Name(attribute.type)}",
+                    remedy=f"give it as {KINDS[kind]}",
+                )
 
 
 def _schemas(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersion]:

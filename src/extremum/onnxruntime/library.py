@@ -27,8 +27,11 @@ OLDEST = Version("1.21")
 """The first release that takes a model as bytes and its weights from a folder; the library itself works with 1.18."""
 RELEASE = f"onnxruntime {onnxruntime.__version__}"
 if Version(onnxruntime.__version__) < OLDEST:
-    reason = f"onnxruntime is too old: {OLDEST} is the first to run what is converted here"
-    raise DependencyError(reason, given=RELEASE, remedy=needed("onnxruntime"))
+    raise DependencyError(
+        f"onnxruntime is too old: {OLDEST} is the first to run what is converted here",
+        given=RELEASE,
+        remedy=needed("onnxruntime"),
+    )
 
 StockSession: Any = onnxruntime.InferenceSession
 """onnxruntime's own session."""
@@ -64,8 +67,11 @@ def register(options: Any) -> None:
         options.register_custom_ops_library(path)
     except Exception as error:
         # onnxruntime's exceptions have no public class.
-        reason = "onnxruntime cannot load the library of custom operators"
-        raise DependencyError(reason, where=path, given=str(error)) from None
+        raise DependencyError(
+            "onnxruntime cannot load the library of custom operators",
+            where=path,
+            given=str(error),
+        ) from None
 
 
 def add_weights(options: Any, model: Model) -> None:

@@ -89,8 +89,10 @@ class InferenceSession(StockSession):  # type: ignore[misc]
             own = before if isinstance(path_or_bytes, bytes) else str(Path(path_or_bytes).absolute().parent)
             if require_inside(self.conversion.model, own):
                 if not own and not has_options:
-                    reason = "the model has weights in other files, and came without a folder"
-                    raise ModelError(reason, remedy="give the file of the model")
+                    raise ModelError(
+                        "the model has weights in other files, and came without a folder",
+                        remedy="give the file of the model",
+                    )
                 # For a model in bytes onnxruntime would look in the current folder; this folder exists nowhere.
                 folder = own or str(Path(os.devnull, "nowhere"))
             if self.conversion.modified or limit_k:

@@ -63,8 +63,10 @@ class Source:
             # The libraries have no common error for damaged files; the numbers of their own errors are negative.
             if isinstance(error, OSError) and error.filename and (error.errno or 0) > 0:
                 raise type(error)(error.errno, error.strerror, path) from None
-            given = first_line(error) or type(error).__name__
-            raise InputError(f"{path!r} is not a valid {suffix} file", given=given) from None
+            raise InputError(
+                f"{path!r} is not a valid {suffix} file",
+                given=first_line(error) or type(error).__name__,
+            ) from None
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return the elements at a place, as they are compared."""

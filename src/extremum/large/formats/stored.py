@@ -88,8 +88,11 @@ def choose(path: str | Path, noun: str, names: Iterable[str], variable: str | No
         return some[0]
     if not some:
         raise InputError(f"{file} holds no {noun}")
-    reason = f"{file}: it has no {noun} {variable!r}" if variable is not None else f"{file}: it has {len(some)} {noun}s"
-    raise ParameterError(reason, parameter="variable", choices=sorted(some))
+    raise ParameterError(
+        f"{file}: it has no {noun} {variable!r}" if variable is not None else f"{file}: it has {len(some)} {noun}s",
+        parameter="variable",
+        choices=sorted(some),
+    )
 
 
 def inner(group: str, name: str) -> str:
