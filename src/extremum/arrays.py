@@ -287,7 +287,8 @@ def refuse_missing(x: object, outer: frozenset[int] = frozenset()) -> None:
 def not_there(number: int, word: str, given: str, remedy: str = "") -> ArgumentError:
     """Return the error about a number of elements that are masked, null or NA."""
     remedy = remedy or (f"{FILL}, as x.filled(value) or x.compressed() does" if word == "masked" else FILL)
-    elements, were = f"{number} {word} element{'s'[: number > 1]}", "they were" if number > 1 else "it were"
+    elements = f"{number} {word} element{'s'[: number > 1]}"
+    were = "they were" if number > 1 else "it were"
     return ArgumentError(f"{elements} would be compared as if {were} there", given=given, remedy=remedy)
 
 
@@ -319,12 +320,15 @@ def _not_available(x: Any) -> int:
     if not callable(isna):
         return 0
     dtypes = np.ravel(np.asarray(x.dtypes if hasattr(x, "dtypes") else x.dtype, dtype=object))
-    return 0 if all(isinstance(dtype, np.dtype) for dtype in dtypes) else int(np.count_nonzero(np.asarray(isna())))
+    if all(isinstance(dtype, np.dtype) for dtype in dtypes):
+        return 0
+    return int(np.count_nonzero(np.asarray(isna())))
 
 
 def misfit_of(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
     """Return an element of `array` that a common type cannot hold exactly, or None."""
-    own, times = array.dtype, array.dtype.kind in "mM"
+    own = array.dtype
+    times = array.dtype.kind in "mM"
     is_exact = own.newbyteorder("=") == dtype if times else own.kind not in "iu" or dtype.kind != "f"
     if not array.size or is_exact:
         return None

@@ -53,7 +53,9 @@ def device_elsewhere(x: Any) -> str | None:
     except REFUSALS:
         # The value looks like an array but is a mock, or its elements are on several devices.
         return None
-    return None if kind in _HOST else f"{_DEVICES.get(kind, kind)}:{number}"
+    if kind in _HOST:
+        return None
+    return f"{_DEVICES.get(kind, kind)}:{number}"
 
 
 def read(x: Any) -> NDArray[Any]:
@@ -74,7 +76,10 @@ def _bfloat16_of(x: Any) -> NDArray[Any] | None:
         integers: NDArray[Any] = np.from_dlpack(exporter)
     finally:
         exporter.restore()
-    return integers.view(load_module("ml_dtypes").bfloat16) if exporter.is_bfloat16 else None
+    if not exporter.is_bfloat16:
+        return None
+    elements: NDArray[Any] = integers.view(load_module("ml_dtypes").bfloat16)
+    return elements
 
 
 class _IntegersForBfloat16:

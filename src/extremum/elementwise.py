@@ -67,7 +67,9 @@ def _at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str
         elsewhere = arrays[0].astype(dtype, copy=False) if out is None else out
         result = as_result(np.where(where, result, elsewhere))
     if out is not None:
-        return write_out(function, out, np.asarray(result)) if at_the_end else result
+        if at_the_end:
+            return write_out(function, out, np.asarray(result))
+        return result
     return _in_library(result, several)
 
 

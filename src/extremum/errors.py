@@ -63,7 +63,10 @@ class ExtremumError(Exception):
         self, reason: str, *, where: str | None = None, given: str | None = None, remedy: str | None = None
     ) -> None:
         super().__init__(reason)
-        self.reason, self.where, self.given, self.remedy = reason, where, given, remedy
+        self.reason = reason
+        self.where = where
+        self.given = given
+        self.remedy = remedy
 
     def _parts(self) -> list[tuple[str, str]]:
         parts = (("at", self.where), ("given", self.given), ("help", self.remedy))
@@ -100,7 +103,9 @@ class ExtremumError(Exception):
         >>> SpecError("wrong", where="inside").with_context(where="outside", given="2").one_line()
         'wrong; at: inside; given: 2'
         """
-        where, given, remedy = self.where or where, self.given or given, self.remedy or remedy
+        where = self.where or where
+        given = self.given or given
+        remedy = self.remedy or remedy
         return type(self)(self.reason, where=where, given=given, remedy=remedy)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -204,8 +209,13 @@ def first_line(error: BaseException) -> str:
 
 def said(error: BaseException) -> str:
     """Return the first line of an exception's message, with its class if the line is one word or empty."""
-    line, kind = first_line(error), type(error).__name__
-    return line if " " in line else f"{kind}: {line}" if line else kind
+    line = first_line(error)
+    kind = type(error).__name__
+    if " " in line:
+        return line
+    if line:
+        return f"{kind}: {line}"
+    return kind
 
 
 EXTRAS = {
@@ -221,7 +231,9 @@ EXTRAS = {
 
 def needed(library: str) -> str:
     """Return the command that installs a library."""
-    return f"pip install 'extremum[{EXTRAS[library]}]'" if library in EXTRAS else f"pip install {library}"
+    if library in EXTRAS:
+        return f"pip install 'extremum[{EXTRAS[library]}]'"
+    return f"pip install {library}"
 
 
 @contextmanager

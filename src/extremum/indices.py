@@ -103,7 +103,10 @@ def axis_error(
     function: str, axis: Any, shape: Sequence[int], array: NDArray[Any] | None = None, what: str = "an array"
 ) -> AxisError:
     """Return the error about the first axis that is out of range or listed before."""
-    rank, before, reason, remedy = len(shape), set(), "", "list each axis once"
+    rank = len(shape)
+    before = set()
+    reason = ""
+    remedy = "list each axis once"
     for number in axis if isinstance(axis, tuple) else (axis,):
         if not -rank <= number < rank:
             reason = f"axis {number} is out of range for {what} with {rank} dimension{'s'[: rank != 1]}"

@@ -42,7 +42,9 @@ def _reduced(schema: OperatorVersion, values: Attributes, shape: Shape | None) -
         return None
     keepdims = values.get("keepdims", 1)
     if validate.UNKNOWN in values.values():
-        return tuple(1 if size == 1 else None for size in shape) if keepdims else None
+        if keepdims:
+            return tuple(1 if size == 1 else None for size in shape)
+        return None
     axes = validate.axes(schema, values, len(shape))
     for axis in axes:
         if shape[axis] == 0 and not schema.identity:
@@ -56,7 +58,8 @@ def _selection(schema: OperatorVersion, values: Attributes, shape: Shape | None)
     if shape is None:
         return None
     (axis,) = validate.axes(schema, values, len(shape))
-    size, k = shape[axis], values["k"] if isinstance(values["k"], int) else None
+    size = shape[axis]
+    k = values["k"] if isinstance(values["k"], int) else None
     if k is not None and isinstance(size, int) and k > size:
         # No tensor of DirectML is empty.
         least = 1 if schema.domain == DIRECTML else 0
@@ -70,7 +73,9 @@ def _selection(schema: OperatorVersion, values: Attributes, shape: Shape | None)
 def _joint(schema: OperatorVersion, operands: Sequence[Shape | None]) -> Shape | None:
     shapes = [shape for shape in operands if shape is not None]
     if not schema.broadcasts:
-        return functools.reduce(functools.partial(_same, schema), shapes) if shapes else None
+        if shapes:
+            return functools.reduce(functools.partial(_same, schema), shapes)
+        return None
     rank = max(map(len, shapes), default=0)
     rows = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     joint = tuple(_broadcast(schema, sizes) for sizes in zip(*rows, strict=True))
@@ -100,4 +105,8 @@ def _broadcast(schema: OperatorVersion, sizes: Sequence[Dimension]) -> Dimension
     if numbers:
         return numbers[0]
     # A single symbol stays. If two symbols differ, either of them may turn out to be 1.
-    return wide[0] if len(wide) == 1 else None if wide else 1
+    if len(wide) == 1:
+        return wide[0]
+    if wide:
+        return None
+    return 1

@@ -74,7 +74,9 @@ class Operand:
     @property
     def missing(self) -> int:
         """The number of missing elements."""
-        return 0 if self.valid is None else int(self.valid.size - np.count_nonzero(self.valid))
+        if self.valid is None:
+            return 0
+        return int(self.valid.size - np.count_nonzero(self.valid))
 
     def whole(self, given: str, remedy: str = "") -> NDArray[Any]:
         """Return the elements, or refuse an array with missing elements."""
@@ -230,15 +232,21 @@ def _are_equal(labels: Any, others: Any) -> bool:
 
 
 def _pandas_labels(x: Any) -> Labels:
-    return tuple(x.axes) if isinstance(x, pandas.Series | pandas.DataFrame) else ()
+    if isinstance(x, pandas.Series | pandas.DataFrame):
+        return tuple(x.axes)
+    return ()
 
 
 def _polars_labels(x: Any) -> Labels:
-    return (None, list(x.columns)) if isinstance(x, polars.DataFrame) else ()
+    if isinstance(x, polars.DataFrame):
+        return (None, list(x.columns))
+    return ()
 
 
 def _pyarrow_labels(x: Any) -> Labels:
-    return (None, list(x.column_names)) if isinstance(x, pyarrow.Table | pyarrow.RecordBatch) else ()
+    if isinstance(x, pyarrow.Table | pyarrow.RecordBatch):
+        return (None, list(x.column_names))
+    return ()
 
 
 def _xarray_labels(x: Any) -> Labels:
@@ -466,7 +474,9 @@ def _column_wrap(names: Sequence[str], zone: str | None, as_column: _Maker, as_i
 
     def wrap(result: Any, axes: tuple[int, ...]) -> Any:
         if not axes:
-            return as_result(result) if zone is None or result.dtype.kind != "M" else as_instant(result)
+            if zone is None or result.dtype.kind != "M":
+                return as_result(result)
+            return as_instant(result)
         if not axes[1:]:
             return as_column(result)
         # NumPy cannot infer the number of columns if the result has no elements.
@@ -498,7 +508,8 @@ def _pandas_operand(x: Any) -> Operand | None:
             given=f"pandas.{type(x).__name__}",
             remedy="convert them first, as x.astype(type) does",
         )
-    valid, elements = None, x
+    valid = None
+    elements = x
     # In an array of NumPy's own type, NaN stands for a missing element.
     if not isinstance(x.dtype, np.dtype | pandas.DatetimeTZDtype) and x.dtype.name != own.name:
         missing = np.asarray(x.isna())
@@ -535,14 +546,17 @@ def _pandas_table(x: Any) -> Table:
         zone = _zone(x.dtypes.iloc[0]) if result.dtype.kind == "M" else None
         if len(axes) < 2:
             values = _pandas_in_zone(result, zone)
-            return pandas.Series(values, index=x.axes[axes[0]]) if axes and axes[0] >= 0 else values
+            if axes and axes[0] >= 0:
+                return pandas.Series(values, index=x.axes[axes[0]])
+            return values
         labels = (own if axis == at else None for at, (axis, own) in enumerate(zip(axes, x.axes, strict=True)))
         table = pandas.DataFrame(result, *labels)
         for at in range(0 if zone is None else len(table.columns)):
             table.isetitem(at, _pandas_in_zone(result[:, at], zone))
         return table
 
-    columns, dtypes = tuple(x.iloc[:, at] for at in range(x.shape[1])), set(x.dtypes)
+    columns = tuple(x.iloc[:, at] for at in range(x.shape[1]))
+    dtypes = set(x.dtypes)
     by_column = len(dtypes) > 1 or not all(isinstance(dtype, np.dtype) for dtype in dtypes)
     return Table("pandas", list(x.columns), columns, x.shape, by_column, frame, row, labels_of(x), wrap)
 
@@ -611,7 +625,9 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
     def as_column(result: NDArray[Any]) -> Any:
         series = polars.Series(name, result)
         has_zone = zone is not None and isinstance(series.dtype, polars.Datetime)
-        return series.dt.replace_time_zone("UTC").dt.convert_time_zone(zone) if has_zone else series
+        if has_zone:
+            return series.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+        return series
 
     def as_instant(result: NDArray[Any]) -> Any:
         if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
@@ -659,7 +675,8 @@ def _pyarrow_operand(x: Any) -> Operand | None:
         return None
     if pyarrow.types.is_dictionary(x.type):
         x = x.cast(x.type.value_type)
-    own, valid = x.type, None
+    own = x.type
+    valid = None
     kinds = ("boolean", "integer", "floating", "null", "date", "timestamp", "duration")
     if not any(getattr(pyarrow.types, f"is_{kind}")(own) for kind in kinds):
         other = "cast them to a type of numbers or times first, as x.cast(type) does"
@@ -679,7 +696,8 @@ def _pyarrow_operand(x: Any) -> Operand | None:
 
 
 def _pyarrow_table(x: Any) -> Table:
-    names, frame = x.column_names, partial(type(x).from_arrays, names=x.column_names)
+    names = x.column_names
+    frame = partial(type(x).from_arrays, names=x.column_names)
     # Columns of several types that compare are timestamps mixed with dates, or no times at all.
     own = next(iter((*filter(pyarrow.types.is_timestamp, x.schema.types), *x.schema.types, pyarrow.null())))
     wrap = _pyarrow_back(type(x).from_arrays, names, own)

@@ -106,7 +106,9 @@ class Pieces:
         """The element types of the results: of the values at each end, then of the indices."""
         ends = len(self.call.largest)
         values = (self.dtype.newbyteorder("="),) * ends if self.values else ()
-        return values if self.index is None else (*values, *(self.index,) * ends)
+        if self.index is None:
+            return values
+        return (*values, *(self.index,) * ends)
 
     def part(self, piece: Operand, offset: tuple[int, ...], where: Any = None) -> Part:
         """Return the part of a piece, whose first element is at `offset` in the whole."""

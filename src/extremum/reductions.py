@@ -348,7 +348,9 @@ def _time(default: Any) -> Any:
     # pandas' times have nanoseconds, which `to_numpy` keeps.
     if (exact := getattr(default, "to_numpy", None)) is not None:
         return exact()
-    return np.timedelta64(default) if isinstance(default, datetime.timedelta) else np.datetime64(default)
+    if isinstance(default, datetime.timedelta):
+        return np.timedelta64(default)
+    return np.datetime64(default)
 
 
 def _default_index(function: str, default: Any, index: np.dtype[Any]) -> int:
@@ -445,7 +447,9 @@ def is_apart(out: NDArray[Any], shape: Ints, strides: Ints) -> bool:
 
 def ticks(array: NDArray[Any]) -> NDArray[Any]:
     """Return times as their stored integers, in their byte order; return other elements unchanged."""
-    return array.view(_INT64.newbyteorder(array.dtype.byteorder)) if array.dtype.kind in "mM" else array
+    if array.dtype.kind in "mM":
+        return array.view(_INT64.newbyteorder(array.dtype.byteorder))
+    return array
 
 
 ENDS = {name: FUNCTIONS[name].largest for name in OVER_AXES}
@@ -517,7 +521,9 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
         result = ones(best.indices, call.axes(array.ndim), array.shape, (0,) * array.ndim, array.shape, dtype)
         if out is not None:
             write_out("hardmax", out, result)
-    return out if out is not None else operand.wrap(result, tuple(range(array.ndim)))
+    if out is not None:
+        return out
+    return operand.wrap(result, tuple(range(array.ndim)))
 
 
 def ones(

@@ -69,7 +69,8 @@ def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
 def top_k(x: Array, order: Order, axis: int, k: int, *, nan_first: bool) -> tuple[Array, Array]:
     """Best elements along one axis and their indices, best first, equals by index; NaN before or after numbers."""
     shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
-    values, indices = np.empty(shape, x.dtype), np.empty(shape, np.int64)
+    values = np.empty(shape, x.dtype)
+    indices = np.empty(shape, np.int64)
     for block, best, places in zip(*(_blocks(each, (axis,)) for each in (x, values, indices)), strict=True):
         keys = [_key(number, order, nan_first) for number in _numbers(block)]
         # Equal elements keep their order.
@@ -83,7 +84,9 @@ def identity_of(dtype: np.dtype[Any], order: Order) -> Any:
     if dtype.name == "bool":
         return order is Order.MIN
     if "int" in dtype.name:
-        return np.iinfo(dtype).min if order is Order.MAX else np.iinfo(dtype).max
+        if order is Order.MAX:
+            return np.iinfo(dtype).min
+        return np.iinfo(dtype).max
     return -np.inf if order is Order.MAX else np.inf
 
 
@@ -99,7 +102,9 @@ def _blocks(x: Array, axes: Sequence[int]) -> Iterator[Array]:
 
 def _position(block: Array, order: Order, tie: Tie) -> int:
     keys = [_key(value, order) for value in _numbers(block)]
-    return len(keys) - 1 - keys[::-1].index(max(keys)) if tie is Tie.LAST else keys.index(max(keys))
+    if tie is Tie.LAST:
+        return len(keys) - 1 - keys[::-1].index(max(keys))
+    return keys.index(max(keys))
 
 
 def _numbers(block: Array) -> list[Number]:
@@ -112,4 +117,6 @@ def _numbers(block: Array) -> list[Number]:
 
 def _key(value: Number, order: Order, nan_first: bool = True) -> tuple[bool, Number]:
     """Return the key to compare, largest for the extremum: NaN beats every number or none, NaNs tie, -0 is +0."""
-    return (nan_first, 0) if math.isnan(value) else (not nan_first, value if order is Order.MAX else -value)
+    if math.isnan(value):
+        return (nan_first, 0)
+    return (not nan_first, value if order is Order.MAX else -value)

@@ -116,7 +116,9 @@ else:
 def result_of(function: str, results: Sequence[Any]) -> Any:
     """Return values, then indices, as the array function of this name returns them."""
     if len(FUNCTIONS[function].largest) > 1:
-        return MinMaxIndices(*results) if results[2:] else MinMax(*results)
+        if results[2:]:
+            return MinMaxIndices(*results)
+        return MinMax(*results)
     return ValuesIndices(*results) if results[1:] else results[0]
 
 

@@ -22,7 +22,9 @@ DIRECTML = "directml"
 
 def requirement(domain: str, version: int) -> str:
     """Return a version of a domain in the user's words, such as ``opset 13``."""
-    return f"feature level {version >> 12}_{version >> 8 & 0xF}" if domain == DIRECTML else f"opset {version}"
+    if domain == DIRECTML:
+        return f"feature level {version >> 12}_{version >> 8 & 0xF}"
+    return f"opset {version}"
 
 
 class Family(enum.Enum):

@@ -120,7 +120,9 @@ class TensorType:
 
     def __str__(self) -> str:
         text = f"{self.element or '?'}{'[...]' if self.shape is None else shape_text(self.shape)}"
-        return text if self.values is None else f"{text} = {list(self.values)}"
+        if self.values is None:
+            return text
+        return f"{text} = {list(self.values)}"
 
 
 def shape_text(shape: Shape) -> str:

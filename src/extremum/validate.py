@@ -51,7 +51,8 @@ def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[s
 
 def known_attribute(schema: OperatorVersion, name: str) -> None:
     """Refuse an attribute that the version does not have."""
-    entry, reason = schema.attribute(name), f"{schema} has no attribute {name!r}"
+    entry = schema.attribute(name)
+    reason = f"{schema} has no attribute {name!r}"
     if entry is not None:
         if entry.input is None:
             return
@@ -118,7 +119,9 @@ def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, .
     selection = tuple(sorted(_axis(schema, attribute, axis, rank) for axis in numbers))
     if len(set(selection)) < len(selection):
         raise AxisError(f"{schema} takes each axis once")
-    return tuple(range(selection[0], rank)) if schema.coerced else selection
+    if schema.coerced:
+        return tuple(range(selection[0], rank))
+    return selection
 
 
 def _axis(schema: OperatorVersion, attribute: Attribute, axis: int, rank: int) -> int:
@@ -152,7 +155,8 @@ def inputs(schema: OperatorVersion, types: Sequence[TensorType], *, any_element:
 
 def input_count(schema: OperatorVersion, count: int) -> None:
     """Refuse too few or too many inputs."""
-    least, most = schema.least_inputs, schema.most_inputs
+    least = schema.least_inputs
+    most = schema.most_inputs
     if not least <= count <= most:
         counts = f"{most} input{'s' * (most > 1)}" if least == most else f"{least} to {most} inputs"
         raise SpecError(f"{schema} takes {counts}, not {count}")
@@ -171,7 +175,8 @@ def one_element_type(schema: OperatorVersion, types: Sequence[TensorType]) -> No
 def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: TensorType) -> None:
     """Refuse an input that is not a list of the type that the attribute takes."""
     assert attribute.input is not None
-    name, types = attribute.input.name, attribute.input.types
+    name = attribute.input.name
+    types = attribute.input.types
     if tensor.element not in (None, *types):
         raise ElementTypeError(f"{schema} takes {name} of {' or '.join(types)}, not {tensor.element}")
     if tensor.rank not in (None, 1):

@@ -164,7 +164,8 @@ class Backend(_OnnxBackend):
         opset = options.pop("opset_version", None)
         _refuse(options, device)
         require_readable(node)
-        domain, newest = canonical(node.domain), onnx.defs.onnx_opset_version()
+        domain = canonical(node.domain)
+        newest = onnx.defs.onnx_opset_version()
         opsets = {"": newest, domain: opset or (newest if domain == "" else 1)}
         model = onnx.ModelProto(opset_import=[onnx.helper.make_opsetid(*each) for each in opsets.items()])
         model.graph.node.append(node)

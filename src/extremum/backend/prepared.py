@@ -131,7 +131,9 @@ def refuse_options(options: Mapping[str, Any]) -> None:
 
 
 def _tensor_type(declared: onnx.TypeProto) -> TensorType | None:
-    return declared_type(declared) if declared.HasField("tensor_type") else None
+    if declared.HasField("tensor_type"):
+        return declared_type(declared)
+    return None
 
 
 def _tensor(name: str, value: Any, expected: TensorType, sizes: dict[str, tuple[int, str]]) -> NDArray[Any]:

@@ -66,7 +66,8 @@ def _use_settings(context: click.Context, _: click.Parameter, path: Path | None)
                 where=where,
                 remedy=f"the settings are {', '.join(_SETTINGS)}",
             )
-        kind, texts = _SETTINGS[name], value if isinstance(value, list) else []
+        kind = _SETTINGS[name]
+        texts = value if isinstance(value, list) else []
         if not isinstance(value, kind) or not all(isinstance(each, str) for each in texts):
             raise ArgumentError(f"the setting {name!r} must be {_TYPES[kind]}", where=where, given=repr(value))
     names = {name: "name" if name == "for" else name.replace("-", "_") for name in table}
@@ -193,9 +194,12 @@ def _message(finding: Finding) -> str:
 def _annotation(model: str, finding: Finding | ExtremumError) -> str:
     """Return a workflow command of GitHub; no name in it can begin another command."""
     if isinstance(finding, ExtremumError):
-        command, title, message = "error", "could not be checked", str(finding)
+        command = "error"
+        title = "could not be checked"
+        message = str(finding)
     else:
-        title, message = f"{finding.code} {find(finding.code).title}", _message(finding)
+        title = f"{finding.code} {find(finding.code).title}"
+        message = _message(finding)
         command = _WORDS[finding.severity][1]
     # Encoded, not escaped: GitHub has to find the file.
     file, title = (_encode(text).replace(":", "%3A").replace(",", "%2C") for text in (model, title))

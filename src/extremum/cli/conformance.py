@@ -126,7 +126,9 @@ def run_command(
         _print_comparison(*(each for name in compare for each in answers if each.runtime == name))
     else:
         _print_summary(answers, each=bool(selection.names))
-    return 0 if all(result.conforms for each in answers for result in each.results) else 1
+    if all(result.conforms for each in answers for result in each.results):
+        return 0
+    return 1
 
 
 @conformance.command("card")

@@ -69,7 +69,8 @@ def fix(
     name = options.sole_runtime(target, adapters)
     models, several = options.models_of(paths)
     places = _places(models, out, several=several)
-    status, records = 0, list[dict[str, Any]]()
+    status = 0
+    records = list[dict[str, Any]]()
     for model in models:
         try:
             result = rewrite(

@@ -50,7 +50,9 @@ def record(value: Any) -> Any:
     """Return a structure, or the value of a member, for JSON: enumerators by name, without absent strides."""
     if isinstance(value, OperatorDesc | TensorDesc):
         return {name: record(each) for name, each in _members(value) if each is not None}
-    return list(value) if isinstance(value, tuple) else getattr(value, "c_name", value)
+    if isinstance(value, tuple):
+        return list(value)
+    return getattr(value, "c_name", value)
 
 
 def _text(model: LoweredModel) -> Iterator[str]:

@@ -124,7 +124,9 @@ models_argument = click.argument("paths", nargs=-1, required=True, metavar="MODE
 def _add_adapters(context: click.Context, parameter: click.Parameter, paths: tuple[Path, ...]) -> list[str]:
     from extremum import runtimes
 
-    return [] if context.resilient_parsing else [each.name for path in paths for each in runtimes.add_file(path)]
+    if context.resilient_parsing:
+        return []
+    return [each.name for path in paths for each in runtimes.add_file(path)]
 
 
 adapter_option = repeatable(

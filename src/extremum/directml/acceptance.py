@@ -59,7 +59,8 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
 
 def _require_tensor(schema: OperatorVersion, field: str, tensor: TensorDesc) -> None:
     validate.element_type(schema, tensor.data_type.element_type.name, field)
-    (least, most), count = schema.ranks, tensor.dimension_count
+    least, most = schema.ranks
+    count = tensor.dimension_count
     if not least <= count <= (most or count):
         counts = f"{least} dimensions" if least == most else f"{least} to {most} dimensions"
         raise SpecError(
@@ -74,7 +75,8 @@ def _require_tensor(schema: OperatorVersion, field: str, tensor: TensorDesc) -> 
 
 
 def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
-    output, sizes = desc.outputs[field], result.sizes or ()
+    output = desc.outputs[field]
+    sizes = result.sizes or ()
     if result.element not in (None, output.data_type.element_type.name):
         raise ElementTypeError(
             f"{field} is of type {output.data_type.name}, the input of type {str(result.element).upper()}",

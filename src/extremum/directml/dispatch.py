@@ -92,9 +92,11 @@ class Operator:
     """
 
     def __init__(self, desc: OperatorDesc, feature_level: FeatureLevel, operation: Operation) -> None:
-        self.desc, self.feature_level = desc, feature_level
+        self.desc = desc
+        self.feature_level = feature_level
         self._operation: Callable[..., object] = operation
-        self._inputs, self._outputs = desc.inputs, desc.outputs
+        self._inputs = desc.inputs
+        self._outputs = desc.outputs
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, each.values())) for each in (self._inputs, self._outputs))

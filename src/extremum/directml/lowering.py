@@ -127,7 +127,8 @@ def steps(
     for name, tensor in inputs:
         if tensor.element is None or tensor.sizes is None:
             raise _unknown_sizes(row, name, tensor, feature_level)
-    (source, first), (name, result) = inputs[0], outputs[0]
+    source, first = inputs[0]
+    name, result = outputs[0]
     operation = operation_of(schema, values, first.rank or 0)
     if isinstance(operation, ArgReduce | OneHot | TopK) or (isinstance(operation, Reduce) and operation.axes):
         desc = _reduction(row, operation, first, feature_level)
@@ -138,18 +139,22 @@ def steps(
     packed = TensorDesc(_data_type(result), sizes)
     # A single input, also one that is reduced over no axis, is combined with itself. From the second step on, each step
     # combines the output with the next operand.
-    base, left, chain = source, _broadcast(first, sizes), list[Step]()
+    base = source
+    left = _broadcast(first, sizes)
+    chain = list[Step]()
     for operand, tensor in inputs[1:] or inputs:
         desc = structure(left, _broadcast(tensor, sizes), packed)
         chain.append(Step(desc, (base, operand), (name,), _required(feature_level, partial(accept, desc))))
-        base, left = name, packed
+        base = name
+        left = packed
     return tuple(chain)
 
 
 def _reduction(
     row: str, operation: ArgReduce | OneHot | Reduce | TopK, tensor: TensorType, feature_level: FeatureLevel
 ) -> OperatorDesc:
-    sizes, shift = tensor.sizes or (), 0
+    sizes = tensor.sizes or ()
+    shift = 0
     if isinstance(operation, Reduce | TopK):
         sizes, shift = _full_sizes(row, tensor, feature_level)
     source = TensorDesc(_data_type(tensor), sizes)
@@ -157,7 +162,8 @@ def _reduction(
         axis = operation.axis + shift
         best = (*sizes[:axis], operation.k, *sizes[axis + 1 :])
         # No index is negative, so UINT64 has the same bits as INT64.
-        value, index = TensorDesc(source.data_type, best), TensorDesc(TensorDataType.UINT64, best)
+        value = TensorDesc(source.data_type, best)
+        index = TensorDesc(TensorDataType.UINT64, best)
         return TopK1OperatorDesc(source, value, index, axis, operation.k, AxisDirection(operation.order is Order.MAX))
     axes = tuple(axis + shift for axis in operation.axes)
     if isinstance(operation, OneHot):
@@ -197,7 +203,8 @@ def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: Featu
     if tensor.element is not None:
         field = "a_tensor" if row.startswith("DML_ELEMENT_WISE") else "input_tensor"
         try:
-            element, find = _data_type(tensor).element_type.name, partial(spec.find, spec.DIRECTML, row)
+            element = _data_type(tensor).element_type.name
+            find = partial(spec.find, spec.DIRECTML, row)
             _required(feature_level, lambda level: validate.element_type(find(level), element, field))
         except ExtremumError as error:
             return error.with_context(given=given)
@@ -287,7 +294,8 @@ def lower(
     copy = skeleton(whole)
     name_dimensions(copy.graph)
     _set_sizes(copy.graph, sizes or {})
-    nodes, refusals = list[LoweredNode](), list[ExtremumError]()
+    nodes = list[LoweredNode]()
+    refusals = list[ExtremumError]()
     for site in sites(copy, inlined=True):
         try:
             if site.schema is None:

@@ -75,7 +75,8 @@ class TensorDesc:
         flags: TensorFlags = TensorFlags.NONE,
     ) -> None:
         data_type = member(TensorDataType, "TensorDesc.data_type", data_type)
-        where, sizes = "TensorDesc.sizes", unsigned("TensorDesc.sizes", sizes)
+        where = "TensorDesc.sizes"
+        sizes = unsigned("TensorDesc.sizes", sizes)
         if not 1 <= len(sizes) <= 8:
             raise error_at(where, f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
         if 0 in sizes:
@@ -96,7 +97,8 @@ class TensorDesc:
         vars(self).update(data_type=data_type, sizes=sizes, strides=strides)
         if max(math.prod(sizes), self.extent) > LARGEST:
             raise SpecError(f"a tensor has at most {LARGEST} elements", where=where, given=str(self))
-        where, itemsize = "TensorDesc.total_tensor_size_in_bytes", data_type.element_type.itemsize
+        where = "TensorDesc.total_tensor_size_in_bytes"
+        itemsize = data_type.element_type.itemsize
         least = -(-self.extent * itemsize // 4) * 4
         total = least if total_tensor_size_in_bytes is None else integer(where, total_tensor_size_in_bytes)
         if not least <= total < 2**64:
@@ -130,7 +132,9 @@ class TensorDesc:
     @property
     def element_strides(self) -> tuple[int, ...]:
         """The strides in elements, also for a packed tensor."""
-        return packed_strides(self.sizes) if self.strides is None else self.strides
+        if self.strides is None:
+            return packed_strides(self.sizes)
+        return self.strides
 
     @cached_property
     def byte_strides(self) -> tuple[int, ...]:

@@ -30,7 +30,9 @@ def is_of_family(node: onnx.NodeProto) -> bool:
 
 def schema_of(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersion | None:
     """Return the schema in force for a node, or None if its operator is not in this package."""
-    return spec.find(spec.ONNX, node.op_type, versions[spec.ONNX]) if is_of_family(node) else None
+    if is_of_family(node):
+        return spec.find(spec.ONNX, node.op_type, versions[spec.ONNX])
+    return None
 
 
 Key = tuple[str, str, str]

@@ -61,7 +61,8 @@ class _Parameter:
     """A formal input or output: its type variable, the kinds it may have, and whether it is required."""
 
     def __init__(self, formal: OpSchema.FormalParameter) -> None:
-        self.type, self.kinds = formal.type_str, formal.types
+        self.type = formal.type_str
+        self.kinds = formal.types
         self.required = formal.option == OpSchema.FormalParameterOption.Single
         # Each tensor of such a variadic parameter may have its own type.
         self.is_free = formal.option == OpSchema.FormalParameterOption.Variadic and not formal.is_homogeneous
@@ -79,14 +80,16 @@ class Signature:
         self.infers = (has_own or has_body) and not schema.deprecated
         # Inference through the body of an operator follows values as the nodes of the body do.
         self.follows_values = schema.has_data_propagation_function or not has_own
-        self.inputs, self.outputs = list(map(_Parameter, schema.inputs)), list(map(_Parameter, schema.outputs))
+        self.inputs = list(map(_Parameter, schema.inputs))
+        self.outputs = list(map(_Parameter, schema.outputs))
         self.counts = range(schema.min_input, schema.max_input + 1), range(schema.min_output, schema.max_output + 1)
         self.attributes = {name: each.type.value for name, each in attributes.items()}
         self.required = {name for name, each in attributes.items() if each.required}
 
     def _bind(self, kinds: Sequence[str | None]) -> tuple[dict[str, str], bool]:
         """Return the kind of each type variable, and whether inputs of these kinds fit."""
-        bindings, fits = dict[str, str](), True
+        bindings = dict[str, str]()
+        fits = True
         for kind, parameter in zip(kinds, chain(self.inputs, cycle(self.inputs[-1:])), strict=False):
             if not kind or kind not in parameter.kinds:
                 fits = fits and kind == "" and not parameter.required
@@ -134,7 +137,9 @@ def _stated_kind(node: onnx.NodeProto) -> str | None:
 def signature(domain: str, name: str, opset: int) -> Signature | None:
     """Return the promise of an operator in the version in force, or None if onnx has no such operator."""
     try:
-        return Signature(onnx.defs.get_schema(name, opset, domain)) if 0 < opset <= _LARGEST_VERSION else None
+        if 0 < opset <= _LARGEST_VERSION:
+            return Signature(onnx.defs.get_schema(name, opset, domain))
+        return None
     except onnx.defs.SchemaError:
         return None
 
@@ -151,7 +156,9 @@ _PREFIX = "hidden."
 
 def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
     """Return the graph of a model with the types that can be inferred, including those of its subgraphs."""
-    opsets, result, before = opsets_of(model.opset_import), model, None
+    opsets = opsets_of(model.opset_import)
+    result = model
+    before = None
     names = {size.dim_param for size in _sizes(model.graph)}
     try:
         for _ in range(_ROUNDS):
@@ -203,7 +210,8 @@ def _hide(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMappi
         domain = canonical(node.domain)
         promise = signature(domain, node.op_type, opsets.get(domain, 0))
         if promise is not None and promise.follows_values and not all(short.get(name, not name) for name in node.input):
-            node.op_type, is_whole = f"{_PREFIX}{node.op_type}", False
+            node.op_type = f"{_PREFIX}{node.op_type}"
+            is_whole = False
         else:
             for _, subgraph in subgraphs_of(node):
                 is_whole &= _hide(subgraph, opsets, short)
@@ -219,7 +227,8 @@ def with_declared_shape(inferred: onnx.TypeProto | None, declaration: onnx.TypeP
     """Return an inferred type extended by a declaration, or None if the latter adds nothing or contradicts it."""
     if inferred is None or inferred.WhichOneof("value") is None:
         return declaration
-    ours, theirs = types.declared_type(inferred).shape, types.declared_type(declaration).shape
+    ours = types.declared_type(inferred).shape
+    theirs = types.declared_type(declaration).shape
     if inferred.tensor_type.elem_type != declaration.tensor_type.elem_type or theirs is None:
         return None
     if ours is None:
@@ -233,7 +242,9 @@ def with_declared_shape(inferred: onnx.TypeProto | None, declaration: onnx.TypeP
         return isinstance(size, int), size is not None, not is_made_up(str(size))
 
     sizes = [max(pair, key=content) for pair in zip(ours, theirs, strict=True)]
-    return types.tensor_type(declaration.tensor_type.elem_type, sizes) if sizes != list(ours) else None
+    if sizes != list(ours):
+        return types.tensor_type(declaration.tensor_type.elem_type, sizes)
+    return None
 
 
 @dataclass(slots=True)
@@ -273,7 +284,9 @@ class Body:
 
     def name_of(self, name: str) -> str:
         """Return the name of a value in the input of inference."""
-        return name if self.names is None else self.names.setdefault(name, f"{self.prefix}{name}")
+        if self.names is None:
+            return name
+        return self.names.setdefault(name, f"{self.prefix}{name}")
 
     def declare(self, name: str, declared: onnx.TypeProto | str | None) -> None:
         """Declare the type of a value, or its kind, if it is known and was not declared before."""
@@ -320,7 +333,8 @@ class InferenceInput:
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self._functions = {key_of(each): (index, each) for index, each in enumerate(model.functions)}
-        self._callees, self._numbers = set[Key](), count(1)
+        self._callees = set[Key]()
+        self._numbers = count(1)
         of_family = (node for _, _, node in all_nodes(model) if is_of_family(node))
         self._infers = any(key_of(node) not in self._functions for node in of_family)
         opsets = opsets_of(model.opset_import)
@@ -343,11 +357,14 @@ class InferenceInput:
         """Return the graph with the types that onnx can infer."""
         graph = infer_types(self.model) if self._infers else self.model.graph
         # Declared shapes are added to inferred ones, so that a wrong declaration has no effect.
-        return infer_types(self.model) if self.graph.declare_shapes(graph) and self._infers else graph
+        if self.graph.declare_shapes(graph) and self._infers:
+            return infer_types(self.model)
+        return graph
 
     def _graph(self, body: Body, source: onnx.GraphProto, kinds: Sequence[str | None] = ()) -> list[str | None]:
         """Add a graph to which values of some kinds are passed, and return the kinds of its outputs."""
-        graph, name_of = body.graph, body.name_of
+        graph = body.graph
+        name_of = body.name_of
         graph.name = "graph"
         inputs = {value.name for value in source.input}
         for value, kind in zip_longest(source.input, kinds[: len(source.input)]):
@@ -438,7 +455,8 @@ class InferenceInput:
                 names[formal] = actual
         attributes = {each.name: each for each in function.attribute_proto}
         attributes.update((each.name, each) for each in resolve_references(node, caller.attributes).attribute)
-        path, opsets = f"functions[{self._functions[key_of(function)][0]}]", opsets_of(function.opset_import)
+        path = f"functions[{self._functions[key_of(function)][0]}]"
+        opsets = opsets_of(function.opset_import)
         prefix = f"{function.name}:{next(self._numbers)}/"
         body = Body(path, opsets, caller.graph, caller.kinds, names, prefix, attributes, caller.outputs)
         body.note_types(function.value_info)
@@ -453,7 +471,12 @@ class InferenceInput:
 def _graph_outputs(operator: str, graph_outputs: Mapping[str, list[str | None]]) -> list[str | None]:
     """Return the kinds of an operator's outputs that come from its graphs."""
     if operator == "If":
-        one, other = graph_outputs.get("then_branch", []), graph_outputs.get("else_branch", [])
+        one = graph_outputs.get("then_branch", [])
+        other = graph_outputs.get("else_branch", [])
         return [first if first == second else None for first, second in zip(one, other, strict=False)]
     kinds = graph_outputs.get("body", [])
-    return kinds[1:] if operator == "Loop" else kinds if operator == "Scan" else []
+    if operator == "Loop":
+        return kinds[1:]
+    if operator == "Scan":
+        return kinds
+    return []

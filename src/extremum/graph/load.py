@@ -111,7 +111,9 @@ def require_bounded(model: onnx.ModelProto) -> None:
 
 def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[Key, tuple[int, int]]) -> tuple[int, int]:
     """Return the number of nodes and the depth of their nesting, including calls."""
-    own, inner, deepest = 0, 0, 1
+    own = 0
+    inner = 0
+    deepest = 1
     stack = [(body, 1)]
     while stack:
         level, depth = stack.pop()
@@ -175,8 +177,10 @@ def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float
                 remedy="give the file of the model",
             )
         try:
-            path, count = _path(tensor, folder), _size(tensor)
-            offset, length = _number(tensor, "offset") or 0, _number(tensor, "length")
+            path = _path(tensor, folder)
+            count = _size(tensor)
+            offset = _number(tensor, "offset") or 0
+            length = _number(tensor, "length")
             if length not in (None, count):
                 raise wrong_tensor(tensor.name, f"{length} bytes where its type and shape take {count}")
             with open_file(path) as file:
@@ -252,7 +256,8 @@ Source = onnx.ModelProto | bytes | str | os.PathLike[str]
 def load(model: Source) -> onnx.ModelProto:
     """Return a model without negative sizes (a ModelProto that has any is copied); read no weights in other files."""
     if isinstance(model, onnx.ModelProto):
-        proto, source = model, "the ModelProto holds"
+        proto = model
+        source = "the ModelProto holds"
     elif not isinstance(model, bytes | str | os.PathLike):
         raise ArgumentTypeError(
             f"the model is {type(model).__module__}.{type(model).__qualname__}",
@@ -351,4 +356,6 @@ def _large_content(tensor: onnx.TensorProto) -> bytes | None:
     if is_external(tensor) or not tensor.HasField("raw_data") or min(tensor.dims, default=1) < 0:
         return None
     size = math.prod(tensor.dims) * _ITEMSIZES.get(tensor.data_type, 0)
-    return content if size >= LARGE and len(content := bytes(tensor.raw_data)) == size else None
+    if size >= LARGE and len(content := bytes(tensor.raw_data)) == size:
+        return content
+    return None

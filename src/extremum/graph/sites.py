@@ -90,12 +90,16 @@ class Site:
         tensors = [self.types.get(name, TensorType()) for name in self.names]
         # If the call of the function gives some attributes, shapes cannot be checked.
         is_whole = len(self.attributes) == len(self.node.attribute)
-        return tensors if is_whole else [TensorType(tensor.element) for tensor in tensors]
+        if is_whole:
+            return tensors
+        return [TensorType(tensor.element) for tensor in tensors]
 
     @functools.cached_property
     def operands(self) -> list[TensorType]:
         """What is known of the inputs that hold elements, without those that stand for an attribute."""
-        return self.inputs if self.schema is None else self.inputs[: self.schema.input.maximum]
+        if self.schema is None:
+            return self.inputs
+        return self.inputs[: self.schema.input.maximum]
 
     @property
     def attribute_values(self) -> dict[str, Any]:
@@ -209,7 +213,9 @@ def require_harmless(sites: Iterable[Site]) -> None:
     """Refuse a Split whose num_outputs is not its number of outputs: it ends the process in onnxruntime."""
     # A test of every version of every operator, with valid and invalid nodes, found no other such case.
     for site in sites:
-        node, number, count = site.node, attribute_of(site.node, "num_outputs").i, len(site.node.output)
+        node = site.node
+        number = attribute_of(site.node, "num_outputs").i
+        count = len(site.node.output)
         is_split = not site.is_call and canonical(node.domain) == ONNX and node.op_type == "Split"
         if is_split and number not in (0, count):
             raise SpecError(

@@ -46,7 +46,8 @@ def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
         return None
     content = getattr(value, field)
     if field == "map_type":
-        key, inner = _NAMES.get(content.key_type), kind(content.value_type, depth + 1)
+        key = _NAMES.get(content.key_type)
+        inner = kind(content.value_type, depth + 1)
         inner = key and inner and f"{key},{inner}"
     else:
         inner = _NAMES.get(content.elem_type) if "tensor" in field else kind(content.elem_type, depth + 1)
@@ -73,7 +74,8 @@ def tensor_type(number: int, sizes: Iterable[Dimension]) -> onnx.TypeProto:
 
 def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
     """Return a declaration without its impossible sizes, or None if no value has its kind."""
-    text, number = kind(value), value.tensor_type.elem_type
+    text = kind(value)
+    number = value.tensor_type.elem_type
     rank = len(value.tensor_type.shape.dim)
     if text is None or not value.HasField("tensor_type") or rank > _LARGEST_RANK:
         return None if text is None else type_proto(text)
@@ -136,7 +138,9 @@ def sparse_tensors(tensors: Iterable[onnx.SparseTensorProto]) -> Iterator[onnx.T
 def dense(sparse: onnx.SparseTensorProto) -> onnx.TensorProto:
     """Return a sparse tensor as a dense one."""
     name = sparse.values.name
-    values, indices, sizes = array(sparse.values), array(sparse.indices), tuple(sparse.dims)
+    values = array(sparse.values)
+    indices = array(sparse.indices)
+    sizes = tuple(sparse.dims)
     if any(size < 0 for size in sizes):
         raise wrong_tensor(name, f"sizes {list(sizes)}")
     require_memory(sizes, values.dtype, repr(name))
@@ -237,7 +241,8 @@ def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
     optional = defaults(model.graph)
     inputs = []
     for value in model.graph.input:
-        number, sizes = value.type.tensor_type.elem_type, declared_type(value.type).shape
+        number = value.type.tensor_type.elem_type
+        sizes = declared_type(value.type).shape
         dtype = onnx.helper.tensor_dtype_to_np_dtype(number) if number in _NAMES else None
         shape = (f"{value.name}.{axis}" if size is None else size for axis, size in enumerate(sizes or ()))
         inputs.append(DeclaredInput(value.name, dtype, None if sizes is None else tuple(shape), value.name in optional))

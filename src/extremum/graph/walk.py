@@ -15,7 +15,9 @@ Importer = onnx.ModelProto | onnx.FunctionProto
 
 def node_path(prefix: str, index: int, graph: str = "") -> str:
     """Return the path of a node, or of a graph that it holds; only this function makes paths."""
-    return f"{prefix}.node[{index}].{graph}" if graph else f"{prefix}.node[{index}]"
+    if graph:
+        return f"{prefix}.node[{index}].{graph}"
+    return f"{prefix}.node[{index}]"
 
 
 def with_name(place: str, node: onnx.NodeProto) -> str:

@@ -94,7 +94,8 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
             futures[send(_do, here, "merge", parts) if parts[1:] else parts[0]] = piece
         try:
             for future in as_completed(list(futures)):
-                piece, part = futures.pop(future), future.result()
+                piece = futures.pop(future)
+                part = future.result()
                 future.release()
                 reads = [pair for read in piece.reads for pair in zip(job.sources, read, strict=True)]
                 yield Step(sum(math.prod(each.stop - each.start for each in at) * x.dtype.itemsize for x, at in reads))

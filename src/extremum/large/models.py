@@ -28,7 +28,8 @@ class _Session:
     """A model, prepared here and once in each process that receives it, where it uses one thread."""
 
     def __init__(self, model: Any, threads: int | None = None) -> None:
-        self._source, self.model = model, backend.prepare(model, threads=threads)
+        self._source = model
+        self.model = backend.prepare(model, threads=threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
         from extremum.dask.models import as_it_travels
@@ -45,7 +46,8 @@ class ModelRun(Job):
         rank = len(source.shape)
         if not -rank <= axis < rank:
             raise ArgumentError(f"axis {axis} is out of range for an array with {rank} dimensions")
-        self.sources, self._session = (source,), _Session(model)
+        self.sources = (source,)
+        self._session = _Session(model)
         axis = self._axis = axis % rank
         declared = declared_inputs(self._session.model.loaded.proto)[0].shape
         own = declared[axis] if declared is not None and len(declared) == rank else None
@@ -78,7 +80,8 @@ class ModelRun(Job):
         entry = source.dtype.itemsize * _WITHIN
         sizes = lengths(source.shape, granule, [axis], lambda s: math.prod(s) * entry, memory // 2)
         whole = [slice(0, length) for length in self.shape]
-        before, after = tuple(whole[: result.batch]), tuple(whole[result.batch + 1 :])
+        before = tuple(whole[: result.batch])
+        after = tuple(whole[result.batch + 1 :])
 
         def piece(place: Place) -> Piece:
             return Piece((*before, place[axis], *after), ((place,),))
@@ -92,4 +95,6 @@ class ModelRun(Job):
         step = self._batch or max(count, 1)
         cuts = [block[(slice(None),) * self._axis + (slice(at, at + step),)] for at in range(0, count, step)]
         results = [np.asarray(self._session.model.run([cut])[self._output.number]) for cut in cuts]
-        return np.concatenate(results, self._output.batch) if results[1:] else results[0]
+        if results[1:]:
+            return np.concatenate(results, self._output.batch)
+        return results[0]

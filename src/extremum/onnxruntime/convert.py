@@ -156,7 +156,8 @@ def _require_attributes(sites: Iterable[Site]) -> None:
         # A function of the model takes precedence over an operator of its name.
         if node.domain != DOMAIN or node.op_type not in ATTRIBUTES or site.is_call:
             continue
-        version, kinds = site.opsets.get(DOMAIN, 1), ATTRIBUTES[node.op_type]
+        version = site.opsets.get(DOMAIN, 1)
+        kinds = ATTRIBUTES[node.op_type]
         if version != 1:
             raise SpecError(f"{DOMAIN} has version 1, not {version}", where=site.place, remedy="import version 1")
         for attribute in node.attribute:
@@ -167,7 +168,8 @@ def _require_attributes(sites: Iterable[Site]) -> None:
                     remedy=f"the attributes are {', '.join(kinds)}",
                 )
             # A reference to an attribute of the function has no value, and may have no type.
-            kind, refers = kinds[attribute.name], bool(attribute.ref_attr_name)
+            kind = kinds[attribute.name]
+            refers = bool(attribute.ref_attr_name)
             fits = attribute.type == kind or (refers and not attribute.type)
             if not fits or (kind == INTS and not refers and not attribute.ints):
                 raise SpecError(
@@ -246,7 +248,8 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
     ]
     # An input with an empty name has no type, and the types choose a custom operator's kernel.
     present = operand_names(node, schema)
-    node.domain, node.op_type = DOMAIN, operator
+    node.domain = DOMAIN
+    node.op_type = operator
     del node.attribute[:], node.input[:]
     node.attribute.extend(onnx.helper.make_attribute(name, value) for name, value in extra.items())
     node.attribute.extend(rest)

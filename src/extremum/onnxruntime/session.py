@@ -78,7 +78,8 @@ class InferenceSession(StockSession):  # type: ignore[misc]
         before = ""
         with contextlib.suppress(RuntimeError):
             before = str(sess_options.get_session_config_entry(WEIGHTS_FOLDER))
-        folder, start = before, path_or_bytes
+        folder = before
+        start = path_or_bytes
         if not isinstance(start, bytes):
             with open_file(start) as file:
                 start = file.read(8)

@@ -199,7 +199,9 @@ def _indices(name: str, x: Any, dim: Any, as_dict: bool, **options: Any) -> Any:
             remedy="call it for each variable, or without as_dict",
         )
     index = _reduce(name, x, dim, **options)
-    return by_dimension(index, x, dims_of(name, dim, x)) if as_dict else index
+    if as_dict:
+        return by_dimension(index, x, dims_of(name, dim, x))
+    return index
 
 
 def _reduce(name: str, x: Any, dim: Any, *, where: Any = None, **options: Any) -> Any:

@@ -122,10 +122,14 @@ class MaskedIntegers(Decoding):
 
     def compared(self, value: Any) -> Any:
         """Return a value, given by the user, as it is compared."""
-        return None if value is None else self._keys(np.array([value], self.value_dtype))[0]
+        if value is None:
+            return None
+        return self._keys(np.array([value], self.value_dtype))[0]
 
     def _signed(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        return (numbers ^ _SIGN).view(_INT64) if self.value_dtype.kind == "u" else numbers
+        if self.value_dtype.kind == "u":
+            return (numbers ^ _SIGN).view(_INT64)
+        return numbers
 
     def _keys(self, numbers: NDArray[Any]) -> NDArray[Any]:
         signed = self._signed(numbers)

@@ -203,7 +203,9 @@ def _attribute(found: Any, name: str) -> Any:
             value = value[0]
     if isinstance(value, np.ndarray) and value.dtype.kind in "OSU":
         texts = [each.decode(errors="replace") if isinstance(each, bytes) else each for each in value]
-        return [str(each) for each in texts] if all(isinstance(each, str) for each in texts) else None
+        if all(isinstance(each, str) for each in texts):
+            return [str(each) for each in texts]
+        return None
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, str):
