@@ -17,7 +17,7 @@ REFUSED = {
     "functions in a circle": "functions of the model call each other in a circle",
     "graphs 5000 deep": "graphs of the model are nested more than 28 deep",
     "a type 500 deep": "a type of the model is nested more than 8 deep",
-    "a name that is no UTF-8 in place of value_": "a name of the model is no UTF-8",
+    "a name that is no UTF-8 in place of value_": "a name of the model is not UTF-8",
 }
 
 

@@ -124,7 +124,11 @@ def is_bfloat16(scalar: type) -> bool:
 def takes(dtype: np.dtype[Any], number: bool | int | float) -> bool:
     """Whether an element type is of the kind of a number or of a wider kind: a float type takes integers."""
     kind = "f" if dtype.kind not in "biuf" and dtype.name == "bfloat16" else dtype.kind
-    return kind in ("biuf" if isinstance(number, bool) else "iuf" if isinstance(number, int) else "f")
+    if isinstance(number, bool):
+        return kind in "biuf"
+    if isinstance(number, int):
+        return kind in "iuf"
+    return kind == "f"
 
 
 def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -275,7 +279,9 @@ def refuse_missing(x: object, outer: frozenset[int] = frozenset()) -> None:
     if isinstance(x, Sequence) and not isinstance(x, _PLAIN_SEQUENCES):
         special = {kind for kind in set(map(type, x)) if not issubclass(kind, _PLAIN_ELEMENTS)}
         # A list may contain itself.
-        for item in x if special and id(x) not in outer else ():
+        if not special or id(x) in outer:
+            return
+        for item in x:
             if type(item) in special:
                 refuse_missing(item, outer | {id(x)})
         return
@@ -286,10 +292,14 @@ def refuse_missing(x: object, outer: frozenset[int] = frozenset()) -> None:
 
 def not_there(number: int, word: str, given: str, remedy: str = "") -> ArgumentError:
     """Return the error about a number of elements that are masked, null or NA."""
-    remedy = remedy or (f"{FILL}, as x.filled(value) or x.compressed() does" if word == "masked" else FILL)
+    help_of_word = f"{FILL}, as x.filled(value) or x.compressed() does" if word == "masked" else FILL
     elements = f"{number} {word} element{'s'[: number > 1]}"
     were = "they were" if number > 1 else "it were"
-    return ArgumentError(f"{elements} would be compared as if {were} there", given=given, remedy=remedy)
+    return ArgumentError(
+        f"{elements} would be compared as if {were} there",
+        given=given,
+        remedy=remedy or help_of_word,
+    )
 
 
 def _masked(x: Any) -> int:

@@ -103,10 +103,12 @@ class ExtremumError(Exception):
         >>> SpecError("wrong", where="inside").with_context(where="outside", given="2").one_line()
         'wrong; at: inside; given: 2'
         """
-        where = self.where or where
-        given = self.given or given
-        remedy = self.remedy or remedy
-        return type(self)(self.reason, where=where, given=given, remedy=remedy)
+        return type(self)(
+            self.reason,
+            where=self.where or where,
+            given=self.given or given,
+            remedy=self.remedy or remedy,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Python's default would do, but tblib, with which dask sends errors, would then fail to make a MemoryError.

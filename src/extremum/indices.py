@@ -84,11 +84,11 @@ def unravel(
 
 def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int | tuple[int, ...]:
     """Return an axis argument as an integer or a tuple of integers; a bool is refused, although Python allows it."""
-    several = isinstance(axis, tuple | list)
+    several = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
     each: Any = None
     numbers: list[int] = []
     try:
-        for each in tuple(axis) if several else (axis,):
+        for each in several:
             numbers.append(operator.index(None if isinstance(each, bool) else each))  # type: ignore[arg-type]
     except TypeError:
         raise ArgumentTypeError(
@@ -96,7 +96,7 @@ def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int
             given=None if array is None else _summary(array, list(array.shape), axis),
             remedy="pass an int or a tuple of ints",
         ) from None
-    return tuple(numbers) if several else numbers[0]
+    return tuple(numbers) if isinstance(axis, tuple | list) else numbers[0]
 
 
 def axis_error(
@@ -104,22 +104,23 @@ def axis_error(
 ) -> AxisError:
     """Return the error about the first axis that is out of range or listed before."""
     rank = len(shape)
-    before = set()
-    reason = ""
-    remedy = "list each axis once"
+    given = None if array is None else _summary(array, list(shape), axis)
+    before = set[int]()
     for number in axis if isinstance(axis, tuple) else (axis,):
         if not -rank <= number < rank:
-            reason = f"axis {number} is out of range for {what} with {rank} dimension{'s'[: rank != 1]}"
-            remedy = f"use an axis in [-{rank}, {rank - 1}]" if rank else f"pass {what} with at least one dimension"
-            break
+            in_range = f"use an axis in [-{rank}, {rank - 1}]"
+            return AxisError(
+                f"{function}: axis {number} is out of range for {what} with {rank} dimension{'s'[: rank != 1]}",
+                given=given,
+                remedy=in_range if rank else f"pass {what} with at least one dimension",
+            )
         if number % rank in before:
-            reason = f"axis {number % rank} is given more than once"
             break
         before.add(number % rank)
     return AxisError(
-        f"{function}: {reason}",
-        given=None if array is None else _summary(array, list(shape), axis),
-        remedy=remedy,
+        f"{function}: axis {number % rank} is given more than once",
+        given=given,
+        remedy="list each axis once",
     )
 
 

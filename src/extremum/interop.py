@@ -445,22 +445,23 @@ def _table_operand(table: Table) -> Operand:
             columns.append(as_operand(each))
     types = [f"{x.array.dtype} in the zone {x.zone}" if x.zone else str(x.array.dtype) for x in columns]
     words = [f"{name!r}: {each}" for name, each in zip(table.names, types, strict=True)]
-    given = ", ".join(words[:8]) + (", ..." if words[8:] else "")
-    remedy = "choose columns that compare, or convert them; axis=0 reduces each column in its own type"
+    refusal = partial(
+        ElementTypeError,
+        given=", ".join(words[:8]) + (", ..." if words[8:] else ""),
+        remedy="choose columns that compare, or convert them; axis=0 reduces each column in its own type",
+    )
     # NumPy has a common type for times and durations, and for durations and numbers, so compare the kinds first.
     kinds = [(x.array.dtype.kind if x.array.dtype.kind in "mM" else "", x.zone) for x in columns]
     if other := next((at for at, kind in enumerate(kinds) if kind != kinds[0]), 0):
         pair = f"columns {table.names[0]!r} and {table.names[other]!r}"
-        raise ElementTypeError(f"{pair} do not compare: {types[0]} and {types[other]}", given=given, remedy=remedy)
+        raise refusal(f"{pair} do not compare: {types[0]} and {types[other]}")
     dtype = np.result_type(*(x.array.dtype for x in columns)).newbyteorder("=") if columns else np.dtype(np.float64)
     array = np.empty(table.shape, dtype, order="F")
     valid = np.ones(table.shape, np.bool_, order="F")
     for at, each in enumerate(columns):
         if (misfit := misfit_of(each.array, dtype)) is not None:
-            raise ElementTypeError(
-                f"column {table.names[at]!r} holds {misfit}, and {dtype}, the common type of the columns, does not",
-                given=given,
-                remedy=remedy,
+            raise refusal(
+                f"column {table.names[at]!r} holds {misfit}, and {dtype}, the common type of the columns, does not"
             )
         array[:, at] = each.array
         if each.valid is not None:
@@ -649,21 +650,26 @@ def _polars_require_order(x: Any) -> str | None:
     while isinstance(inner, polars.Array):
         inner = inner.inner
     zone: str | None = getattr(inner, "time_zone", None)
+    way = _polars_way_to_order(inner)
+    if way is None and zone is not None and x.dtype.is_nested():
+        way = "convert them to UTC without a zone first"
+    if way is not None:
+        raise ElementTypeError(f"elements of type {x.dtype} have no order here", given="polars.Series", remedy=way)
+    return zone
+
+
+def _polars_way_to_order(kind: Any) -> str | None:
+    """Return what makes elements of a type ones that NumPy orders; None if they are."""
+    if kind in (polars.Int128, polars.UInt128):
+        return "NumPy has no integers of 128 bits: cast them to Int64 or UInt64 first"
+    if kind.is_nested():
+        return "pass a field or the elements of the lists, as x.struct.field(name) and x.explode() give them"
+    if kind.is_decimal():
+        return _DECIMALS
     # The types, in addition to numbers, that NumPy has and orders.
-    others = (polars.Boolean, polars.Date, polars.Datetime, polars.Duration, polars.Null)
-    if inner in (polars.Int128, polars.UInt128):
-        remedy = "NumPy has no integers of 128 bits: cast them to Int64 or UInt64 first"
-    elif inner.is_nested():
-        remedy = "pass a field or the elements of the lists, as x.struct.field(name) and x.explode() give them"
-    elif inner.is_decimal():
-        remedy = _DECIMALS
-    elif not (inner.is_numeric() or inner in others):
-        remedy = "cast them to a type of numbers or times first, as x.cast(type) does"
-    elif zone is not None and x.dtype.is_nested():
-        remedy = "convert them to UTC without a zone first"
-    else:
-        return zone
-    raise ElementTypeError(f"elements of type {x.dtype} have no order here", given="polars.Series", remedy=remedy)
+    if kind.is_numeric() or kind in (polars.Boolean, polars.Date, polars.Datetime, polars.Duration, polars.Null):
+        return None
+    return "cast them to a type of numbers or times first, as x.cast(type) does"
 
 
 def _pyarrow_operand(x: Any) -> Operand | None:

@@ -166,7 +166,8 @@ _KEEPDIMS = Attribute("keepdims", 1, AttributeRange.FLAG)
 # ArgMax and ArgMin. 11 defined negative axes, 12 added select_last_index, 13 added bfloat16.
 _AXIS = Attribute("axis", 0, AttributeRange.AXIS)
 _AXIS_1 = replace(_AXIS, range=AttributeRange.AXIS_UNSTATED)
-_LAST_AXIS, _LAST_AXIS_1 = replace(_AXIS, default=-1), replace(_AXIS_1, default=-1)
+_LAST_AXIS = replace(_AXIS, default=-1)
+_LAST_AXIS_1 = replace(_AXIS_1, default=-1)
 _LAST = Attribute("select_last_index", 0, AttributeRange.FLAG)
 _ARG: list[_Row] = [
     (1, _NUMBERS, {"attributes": (_AXIS_1, _KEEPDIMS)}),
@@ -222,8 +223,11 @@ _TOP_K: list[_Row] = [
     (24, (*_NUMBERS, "bfloat16"), {"attributes": (_LAST_AXIS, _LARGEST, _SORTED, _K_10)}),
 ]
 
-_DATA, _DATA_0, _INPUT = Parameter("data", ()), Parameter("data_0", (), 2**31 - 1), Parameter("input", ())
-_INDICES, _REDUCED = [Parameter("reduced", ("int64",))], [Parameter("reduced", ())]
+_DATA = Parameter("data", ())
+_DATA_0 = Parameter("data_0", (), 2**31 - 1)
+_INPUT = Parameter("input", ())
+_INDICES = [Parameter("reduced", ("int64",))]
+_REDUCED = [Parameter("reduced", ())]
 _VALUES_AND_INDICES = [Parameter("Values", ()), Parameter("Indices", ("int64",))]
 _OF_REDUCE = {"every_axis": True, "identity": True}
 _ONNX_OPERATORS = (
@@ -243,7 +247,9 @@ _DML_FLOATS = ("float32", "float16")
 _DML_WORDS = (*_DML_FLOATS, "int32", "uint32")
 _DML_NARROW = (*_DML_FLOATS, "int32", "int16", "int8", "uint32", "uint16", "uint8")
 _DML_ALL = (*_DML_NARROW, "int64", "uint64")
-_FOUR, _FOUR_OR_FIVE, _UP_TO_EIGHT = {"ranks": (4, 4)}, {"ranks": (4, 5)}, {"ranks": (1, 8)}
+_FOUR = {"ranks": (4, 4)}
+_FOUR_OR_FIVE = {"ranks": (4, 5)}
+_UP_TO_EIGHT = {"ranks": (1, 8)}
 _UINT32 = {"outputs": [Parameter("OutputTensor", ("uint32",))], **_FOUR}
 _ANY_INDEX = {"outputs": [Parameter("OutputTensor", ("int64", "int32", "uint64", "uint32"))], **_UP_TO_EIGHT}
 _DML_ARG: list[_Row] = [(0x3000, _DML_NARROW, _ANY_INDEX), (0x4100, _DML_ALL, _ANY_INDEX)]
@@ -265,7 +271,8 @@ _DML_TOP_K1: list[_Row] = [
 ]
 _DML_TOP_K: list[_Row] = [(0x2000, _DML_FLOATS, {**_TOP_UINT32, **_FOUR}), *_DML_TOP_K1]
 _DML_AXIS = Attribute("axis", None, AttributeRange.AXIS_UNSIGNED, required=True)
-_TENSOR, _A_AND_B = Parameter("InputTensor", ()), Parameter("ATensor, BTensor", (), 2)
+_TENSOR = Parameter("InputTensor", ())
+_A_AND_B = Parameter("ATensor, BTensor", (), 2)
 _OUTPUT = [Parameter("OutputTensor", ())]
 _DIRECTML_OPERATORS = (
     _operator("DML_ARGMAX", Family.ARGMAX, _TENSOR, _OUTPUT, _DML_ARG, attributes=(_DML_AXES, _DIRECTION)),

@@ -74,10 +74,12 @@ def _elementwise(name: str) -> Callable[..., Any]:
         _require_alike(name, first, list(tables.values()), list(arrays.values()))
         results = []
         for place, (label, mask) in enumerate(zip(first.names, _masks(name, where, first), strict=True)):
-            parts = [
-                tables[at].columns[place] if at in tables else _part(arrays[at], first, place) if at in arrays else x
-                for at, x in enumerate(operands)
-            ]
+            # Numbers meet every column.
+            parts = list(operands)
+            for at, table in tables.items():
+                parts[at] = table.columns[place]
+            for at, array in arrays.items():
+                parts[at] = _part(array, first, place)
             with column(label, name):
                 results.append(getattr(ex, name)(*parts, nan_policy=nan_policy, where=mask))
         return first.frame(results)

@@ -41,7 +41,11 @@ def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[s
     """Return the values of the attributes that are inputs of these types."""
     values: dict[str, Value] = {}
     for attribute, tensor in zip(schema.input_attributes, types[schema.input.maximum :], strict=False):
-        value: Value = () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
+        value: Value = UNKNOWN
+        if tensor.shape == (0,):
+            value = ()
+        elif tensor.values is not None:
+            value = tensor.values
         if not attribute.is_list and isinstance(value, tuple):
             # `input_attribute` refuses any other number of values.
             value = value[0] if len(value) == 1 else UNKNOWN
@@ -52,26 +56,26 @@ def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[s
 def known_attribute(schema: OperatorVersion, name: str) -> None:
     """Refuse an attribute that the version does not have."""
     entry = schema.attribute(name)
-    reason = f"{schema} has no attribute {name!r}"
+    has_none = f"{schema} has no attribute {name!r}"
     if entry is not None:
         if entry.input is None:
             return
         raise SpecError(
-            f"{reason} any more: it is an input",
+            f"{has_none} any more: it is an input",
             remedy=f"give {entry.input.name} as a list of int64 after the data",
         )
     versions = ((version, version.attribute(name)) for version in OPERATORS[schema.domain, schema.name])
     holders = [(version, each) for version, each in versions if each is not None and each.input is None]
     if not holders:
         names = ", ".join(attribute.name for attribute in schema.attributes if attribute.input is None) or "none"
-        raise SpecError(reason, remedy=f"drop it; the attributes of {schema} are: {names}")
+        raise SpecError(has_none, remedy=f"drop it; the attributes of {schema} are: {names}")
     first, own = holders[0]
     if first.since > schema.since:
         raise SpecError(
-            f"{reason} (it came with {first})",
+            f"{has_none} (it came with {first})",
             remedy=f"use {first.requirement} or later, or drop the attribute if its value is {own.default}",
         )
-    raise SpecError(f"{reason} (the last to have it was {holders[-1][0]})", remedy="drop it, it has no effect")
+    raise SpecError(f"{has_none} (the last to have it was {holders[-1][0]})", remedy="drop it, it has no effect")
 
 
 def attribute_value(schema: OperatorVersion, attribute: Attribute, values: Mapping[str, object]) -> Value:

@@ -61,14 +61,14 @@ def _require_implementation(domain: str, operator: str, version: int, refusal: s
         return
     except (NotImplementedError, RuntimeError, TypeError, ValueError):
         # TypeError: onnx reports a version of more than 32 bits as an argument of the wrong type.
-        remedy = "give it as a model-local function"
+        ways = ["give it as a model-local function"]
         # In these domains, onnxruntime has operators that onnx's reference implementation lacks.
         if refusal is None and domain in ("", "ai.onnx.ml", "com.microsoft") and not is_installed():
-            remedy = f"{errors.needed('onnxruntime')}, which may have it, or {remedy}"
+            ways.insert(0, f"{errors.needed('onnxruntime')}, which may have it")
         raise errors.UnknownOperatorError(
             f"there is no implementation of {f'{domain}.{operator}' if domain else operator}",
             given=refusal,
-            remedy=remedy,
+            remedy=", or ".join(ways),
         ) from None
 
 

@@ -199,7 +199,7 @@ def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: Featu
         # A user cannot set the sizes that inference named.
         shape = (None if isinstance(size, str) and is_made_up(size) else size for size in tensor.shape)
         tensor = TensorType(tensor.element, tuple(shape))
-    given = f"{name}: {tensor}"
+    described = f"{name}: {tensor}"
     if tensor.element is not None:
         field = "a_tensor" if row.startswith("DML_ELEMENT_WISE") else "input_tensor"
         try:
@@ -207,11 +207,11 @@ def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: Featu
             find = partial(spec.find, spec.DIRECTML, row)
             _required(feature_level, lambda level: validate.element_type(find(level), element, field))
         except ExtremumError as error:
-            return error.with_context(given=given)
+            return error.with_context(given=described)
     symbols = [size for size in tensor.shape or () if isinstance(size, str)]
     return SpecError(
         f"the sizes of {name!r} are not known before the model runs, and a description states them",
-        given=given,
+        given=described,
         remedy=f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs",
     )
 
@@ -291,9 +291,11 @@ def lower(
 
     feature_level = feature_level_of(feature_level)
     whole = Model(model).whole
+    # A model of the same nodes without weights, whose dimensions have the sizes that the caller gives.
     copy = skeleton(whole)
     name_dimensions(copy.graph)
     _set_sizes(copy.graph, sizes or {})
+    # A node becomes one operator or a chain of them, or is refused.
     nodes = list[LoweredNode]()
     refusals = list[ExtremumError]()
     for site in sites(copy, inlined=True):
@@ -306,6 +308,7 @@ def lower(
             nodes.append(LoweredNode(site.place, str(site.schema), chain))
         except ExtremumError as error:
             refusals.append(type(error)(error.reason, where=site.place, given=error.given, remedy=error.remedy))
+    # The inputs of operators whose elements the model has.
     names = {name for node in nodes for step in node.steps for name in step.inputs}
     tensors = {tensor.name: tensor for tensor in whole.graph.initializer}
     for node in whole.graph.node:

@@ -75,13 +75,12 @@ class TensorDesc:
         flags: TensorFlags = TensorFlags.NONE,
     ) -> None:
         data_type = member(TensorDataType, "TensorDesc.data_type", data_type)
-        where = "TensorDesc.sizes"
         sizes = unsigned("TensorDesc.sizes", sizes)
         if not 1 <= len(sizes) <= 8:
-            raise error_at(where, f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
+            raise error_at("TensorDesc.sizes", f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
         if 0 in sizes:
             raise error_at(
-                where,
+                "TensorDesc.sizes",
                 f"dimension {sizes.index(0)} has size 0, and DirectML has no tensors without elements",
                 sizes,
                 "leave the operator out: its result is empty too",
@@ -96,26 +95,26 @@ class TensorDesc:
                 )
         vars(self).update(data_type=data_type, sizes=sizes, strides=strides)
         if max(math.prod(sizes), self.extent) > LARGEST:
-            raise SpecError(f"a tensor has at most {LARGEST} elements", where=where, given=str(self))
-        where = "TensorDesc.total_tensor_size_in_bytes"
+            raise SpecError(f"a tensor has at most {LARGEST} elements", where="TensorDesc.sizes", given=str(self))
+        field = "TensorDesc.total_tensor_size_in_bytes"
         itemsize = data_type.element_type.itemsize
         least = -(-self.extent * itemsize // 4) * 4
-        total = least if total_tensor_size_in_bytes is None else integer(where, total_tensor_size_in_bytes)
+        total = least if total_tensor_size_in_bytes is None else integer(field, total_tensor_size_in_bytes)
         if not least <= total < 2**64:
             rule = f"{self} takes {least} bytes" if total < least else "a size is below 2**64"
             raise error_at(
-                where,
+                field,
                 f"{rule}, not {total}",
                 total,
                 "leave it out for the smallest size that holds the tensor",
             )
-        where = "TensorDesc.guaranteed_base_offset_alignment"
-        alignment = integer(where, guaranteed_base_offset_alignment)
+        field = "TensorDesc.guaranteed_base_offset_alignment"
+        alignment = integer(field, guaranteed_base_offset_alignment)
         if alignment and (alignment < itemsize or alignment & (alignment - 1)):
             rule = f"an alignment is 0 or a power of two that is at least the size of an element, {itemsize}"
-            raise error_at(where, rule, alignment)
+            raise error_at(field, rule, alignment)
         if alignment > LARGEST:
-            raise error_at(where, "an alignment is below 2**32", alignment)
+            raise error_at(field, "an alignment is below 2**32", alignment)
         flags = member(TensorFlags, "TensorDesc.flags", flags)
         vars(self).update(total_tensor_size_in_bytes=total, guaranteed_base_offset_alignment=alignment, flags=flags)
 

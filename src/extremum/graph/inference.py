@@ -312,19 +312,27 @@ class Body:
 
     def declare_shapes(self, inferred: onnx.GraphProto) -> bool:
         """Add the shapes that the model declares beyond the inferred ones; return whether there are any."""
-        adds = False
-        claims = {self.name_of(name): types.sound(each) for name, each in self.declared_types.items()}
-        by_name = {value.name: value.type for value in (*inferred.value_info, *inferred.output)} if claims else {}
-        for value in (*self.graph.value_info, *self.graph.output) if claims else ():
-            declared = claims.get(value.name)
-            if declared and (better := with_declared_shape(by_name.get(value.name), declared)) is not None:
-                value.type.CopyFrom(better)
-                adds = True
+        adds = self._declare_own_shapes(inferred) if self.declared_types else False
         for entry in self.entries:
             if entry.call is not None:
                 adds |= entry.call.declare_shapes(inferred)
             for body, graph in entry.subgraphs(inferred):
                 adds |= body.declare_shapes(graph)
+        return adds
+
+    def _declare_own_shapes(self, inferred: onnx.GraphProto) -> bool:
+        """Do the same for the values of this graph alone."""
+        adds = False
+        claims = {self.name_of(name): types.sound(each) for name, each in self.declared_types.items()}
+        by_name = {value.name: value.type for value in (*inferred.value_info, *inferred.output)}
+        for value in (*self.graph.value_info, *self.graph.output):
+            declared = claims.get(value.name)
+            if declared is None:
+                continue
+            better = with_declared_shape(by_name.get(value.name), declared)
+            if better is not None:
+                value.type.CopyFrom(better)
+                adds = True
         return adds
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from itertools import chain
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
 
 import onnx
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -72,15 +73,22 @@ def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
                     raise ModelError(f"a type of the model is nested more than {_DEEPEST_TYPE} deep")
             case onnx.TensorShapeProto.Dimension() if part.dim_value < 0:
                 negative.append(part)
-        for name, is_repeated in _fields(part.DESCRIPTOR):
-            value = getattr(part, name)
-            for index, each in enumerate(value if is_repeated else [value] if part.HasField(name) else []):
-                where = f"{place}{name}[{index}]" if is_repeated else f"{place}{name}"
-                if isinstance(each, bytes):
-                    raise ModelError("a name of the model is no UTF-8", where=where, given=repr(each[:80]))
-                if not isinstance(each, str):
-                    stack.append((each, f"{where}.", graphs, types))
+        for own_place, each in _values(part, place):
+            if isinstance(each, bytes):
+                raise ModelError("a name of the model is not UTF-8", where=own_place, given=repr(each[:80]))
+            if not isinstance(each, str):
+                stack.append((each, f"{own_place}.", graphs, types))
     return negative
+
+
+def _values(message: Message, place: str) -> Iterator[tuple[str, Any]]:
+    """Yield the texts and messages that a message holds, each with its place."""
+    for name, is_repeated in _fields(message.DESCRIPTOR):
+        if is_repeated:
+            for index, each in enumerate(getattr(message, name)):
+                yield f"{place}{name}[{index}]", each
+        elif message.HasField(name):
+            yield f"{place}{name}", getattr(message, name)
 
 
 @functools.cache

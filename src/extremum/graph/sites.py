@@ -152,8 +152,11 @@ def sites(model: onnx.ModelProto, *, inlined: bool = False) -> Iterator[Site]:
     graph = source.infer()
     tensors = types.types_in(graph)
     calls: _Calls = {name: {(): (body, graph, tensors)} for name, body in source.orphans.items()}
-    yield from _walk(source.graph, graph, tensors, tensors, None if inlined else calls)
-    for function in () if inlined else reversed(callees_first(model.functions)):
+    if inlined:
+        yield from _walk(source.graph, graph, tensors, tensors, None)
+        return
+    yield from _walk(source.graph, graph, tensors, tensors, calls)
+    for function in reversed(callees_first(model.functions)):
         for inputs, call in sorted(calls.get(key_of(function), {}).items(), key=lambda each: str(each[0])):
             by_model = {**_by_model_names(call[0], call[2]), **dict(zip(function.input, inputs, strict=False))}
             yield from _walk(*call, by_model, calls)

@@ -38,7 +38,8 @@ StockSession: Any = onnxruntime.InferenceSession
 
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 """The option of a session that names the folder of weights."""
-_BFLOAT16, _BFLOAT16_TENSOR = onnx.TensorProto.BFLOAT16, "tensor(bfloat16)"
+_BFLOAT16 = onnx.TensorProto.BFLOAT16
+_BFLOAT16_TENSOR = "tensor(bfloat16)"
 
 
 def new_options() -> Any:

@@ -26,10 +26,10 @@ def require_labelled(function: str, x: Any) -> None:
     if isinstance(x, xr.DataArray | xr.Dataset):
         return
     refuse_groups(function, x)
-    remedy = "pass xarray.DataArray(x, dims=..., coords=...)"
+    way = "pass xarray.DataArray(x, dims=..., coords=...)"
     if hasattr(ex, function):
-        remedy = f"call extremum.{function}, with axis instead of dim"
-    raise ArgumentTypeError(f"{function}: {class_name(x)} is neither a DataArray nor a Dataset", remedy=remedy)
+        way = f"call extremum.{function}, with axis instead of dim"
+    raise ArgumentTypeError(f"{function}: {class_name(x)} is neither a DataArray nor a Dataset", remedy=way)
 
 
 def dims_of(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:

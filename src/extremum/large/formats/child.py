@@ -139,7 +139,8 @@ def serve() -> None:
                 answer = getattr(file, method)(*arguments)
             is_answer = True
         except Exception as error:
-            is_answer, answer = False, _portable(error)
+            is_answer = False
+            answer = _portable(error)
         pickle.dump((is_answer, answer), answers, protocol=5)
         answers.flush()
         del answer

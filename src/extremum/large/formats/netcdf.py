@@ -84,7 +84,9 @@ class NetcdfFile:
     def _group(self, path: str) -> Any:
         """Return the group of this path, or None."""
         group: Any = self._file
-        for name in path.split("/") if path else ():
+        if not path:
+            return group
+        for name in path.split("/"):
             group = group.groups.get(name)
             if group is None:
                 return None
