@@ -75,7 +75,8 @@ def check(
     """
     rules = _selected(select, ignore)
     level = None if feature_level is None else feature_level_of(feature_level)
-    notes, stock = [], None
+    notes = []
+    stock = None
     with ExitStack() as stack:
         if isinstance(runtime, str):
             runtime = AskedRuntime(stack.enter_context(Subprocess(runtime)))

@@ -51,7 +51,8 @@ class Finding:
     remedy: str | None
 
     def __str__(self) -> str:
-        reason, where = f"{self.code} {self.severity.value}: {self.reason}", f"{self.place}, opset {self.opset}"
+        reason = f"{self.code} {self.severity.value}: {self.reason}"
+        where = f"{self.place}, opset {self.opset}"
         return str(ExtremumError(reason, where=where, given=self.given, remedy=self.remedy))
 
     def record(self) -> dict[str, Any]:

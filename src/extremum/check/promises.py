@@ -218,7 +218,8 @@ def _negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Ite
         axes = [value] if isinstance(value, int) else list(value) if isinstance(value, tuple) else []
         if attribute.range is AttributeRange.AXIS_UNSTATED and any(axis < 0 for axis in axes):
             rank = site.inputs[0].rank if site.inputs else None
-            plain, setting = "count from the front", axes if attribute.is_list else axes[0]
+            plain = "count from the front"
+            setting = axes if attribute.is_list else axes[0]
             if rank and all(axis + rank >= 0 for axis in axes):
                 positive = [axis % rank for axis in axes]
                 plain = f"write {attribute.name}={positive if attribute.is_list else positive[0]}"

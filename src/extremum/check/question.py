@@ -382,11 +382,13 @@ def _shrink(inputs: Feeds, differs: Callable[[Feeds], bool]) -> Feeds:
         if (smaller := next(filter(differs, one), None)) is not None:
             inputs = smaller
             continue
-        whole, places = inputs, list(range(size))
+        whole = inputs
+        places = list(range(size))
         for at in reversed(range(size)):
             rest = [each for each in places if each != at]
             if rest and differs(fewer := _take(whole, axis, rest)):
-                inputs, places = fewer, rest
+                inputs = fewer
+                places = rest
     return inputs
 
 

@@ -35,6 +35,8 @@ def matching(prefix: str) -> tuple[Rule, ...]:
 
 def _require_rules(code: str, rules: list[Rule]) -> tuple[Rule, ...]:
     if not rules:
-        remedy = f"the codes are {', '.join(rule.code for rule in RULES)}"
-        raise ArgumentError(f"there is no rule {code!r}", remedy=remedy)
+        raise ArgumentError(
+            f"there is no rule {code!r}",
+            remedy=f"the codes are {', '.join(rule.code for rule in RULES)}",
+        )
     return tuple(rules)

@@ -304,7 +304,9 @@ def _may_be_onnxruntime(targets: Targets) -> bool:
 
 def _called(site: Site) -> str:
     """Return the version of a node, and whether other nodes stand in its place."""
-    return str(site.version) if site.written is None else f"what replaces {site.version}"
+    if site.written is None:
+        return str(site.version)
+    return f"what replaces {site.version}"
 
 
 @rule(

@@ -53,7 +53,11 @@ class Kind:
     @property
     def section(self) -> int:
         """The section of the page that shows the kind."""
-        return 2 if self.outcome == Outcome.REFUSED.value else 0 if self.specified else 1
+        if self.outcome == Outcome.REFUSED.value:
+            return 2
+        if self.specified:
+            return 0
+        return 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +130,14 @@ def _kinds(results: Sequence[Result]) -> list[Kind]:
     refusals = Counter((each.case.version, each.case.element) for each in results if each.outcome is Outcome.REFUSED)
     alike: dict[tuple[Any, ...], list[Result]] = {}
     for each in results:
-        case, topic, is_specified = each.case, each.case.topic, each.case.specified
+        case = each.case
+        topic = each.case.topic
+        is_specified = each.case.specified
         operators = case.version.name.removesuffix("Max").removesuffix("Min")
         if each.outcome is Outcome.REFUSED:
             cell = case.version, case.element
-            topic, is_specified = "" if 2 * refusals[cell] > totals[cell] else topic, True
+            topic = "" if 2 * refusals[cell] > totals[cell] else topic
+            is_specified = True
         if each.outcome is not Outcome.EXACT:
             alike.setdefault((each.outcome, topic, operators, is_specified), []).append(each)
     kinds = [_kind(topic, members) for (_, topic, _, _), members in alike.items()]
@@ -319,7 +326,8 @@ def _difference(kind: Kind, case: Case) -> str:
 
 
 def _reproducer(kind: Kind, case: Case) -> str:
-    expected, question = case.expected(), case.question
+    expected = case.expected()
+    question = case.question
     attributes = ", ".join(f"{name} = {value}" for name, value in question.attributes.items())
     where = "" if question.placement is Placement.GRAPH else f", {question.placement.value}"
     node = f"{case.version.name}{f' <{attributes}>' if attributes else ''} ({', '.join(case.feeds)})"

@@ -51,7 +51,9 @@ class Case:
     @property
     def any_order_along(self) -> int | None:
         """The axis along which the outputs may have any order, the same in all of them; None where there is none."""
-        return None if self.question.refused else axis_of_any_order(self.question)
+        if self.question.refused:
+            return None
+        return axis_of_any_order(self.question)
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -74,4 +76,6 @@ class Case:
 
     def expected(self) -> tuple[Array, ...] | None:
         """Return the answer by :mod:`extremum.reference`, or None where the node has to be refused."""
-        return None if self.question.refused else results(reference.run(self.operation, *self.question.inputs))
+        if self.question.refused:
+            return None
+        return results(reference.run(self.operation, *self.question.inputs))

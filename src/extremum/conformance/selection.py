@@ -100,7 +100,9 @@ def _suggestion(name: str) -> str:
     if len(beginning) > 3:
         return f"{len(beginning)} names begin so: {', '.join(beginning[:3])} and {len(beginning) - 3} more"
     near = beginning or get_close_matches(name, _names(), 3)
-    return f"did you mean {' or '.join(near)}?" if near else "extremum conformance export lists them"
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return "extremum conformance export lists them"
 
 
 def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:

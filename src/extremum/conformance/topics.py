@@ -67,7 +67,9 @@ class Subject:
     """What a topic asks about: one version on one element type, with a generator of random elements."""
 
     def __init__(self, version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator) -> None:
-        self.version, self.dtype, self.rng = version, dtype, rng
+        self.version = version
+        self.dtype = dtype
+        self.rng = rng
         self.kind = _OF_FAMILY[version.family]
         self.says = _SAYS[self.kind]
         self.elementwise = self.kind == "elementwise"
@@ -107,7 +109,8 @@ class Subject:
         if self.has("axes") and "axis" in attributes:
             attributes = {"axes": (attributes.pop("axis"),), **attributes}
         if self.kind == "top":
-            axis, shape = attributes.get("axis", -1), inputs[0].shape
+            axis = attributes.get("axis", -1)
+            shape = inputs[0].shape
             assert isinstance(axis, int)
             attributes.setdefault("k", shape[axis] if -len(shape) <= axis < len(shape) else 1)
         return Question(self.version, attributes, inputs, title, says, leaves_open)
@@ -165,7 +168,9 @@ def _defaults(s: Subject) -> Iterator[Question]:
 @_topic()
 def _lengths(s: Subject) -> Iterator[Question]:
     """Put the extremum on the diagonal of a square and near the end of a long row: where blocks and vectors end."""
-    peak, squares, long = 1 if s.smallest else 3, (2, 17, 33), 1000
+    peak = 1 if s.smallest else 3
+    squares = (2, 17, 33)
+    long = 1000
     if s.elementwise:
         for length in (*squares, long):
             yield s.ask(f"length_{length}", s.array([2] * length), s.array([2] * (length - 1) + [peak]), says=s.says)
@@ -248,7 +253,8 @@ def _last_index(s: Subject) -> Iterator[Question]:
         for title, x, axis in _tie_tensors(s, 1 if s.smallest else 7):
             yield s.ask(f"{last}_{title}", x, axis=axis, select_last_index=last, says=f"the {which} of equal elements")
     if s.floating:
-        x, says = s.array([[2, np.nan, 7, np.nan, 4]]), "the last of equal elements"
+        x = s.array([[2, np.nan, 7, np.nan, 4]])
+        says = "the last of equal elements"
         yield s.ask("nan", x, axis=1, select_last_index=1, says=says, leaves_open=_OF_NAN)
 
 
@@ -397,7 +403,8 @@ def _nan(s: Subject) -> Iterator[Question]:
 @_topic(lambda s: s.floating)
 def _zeros(s: Subject) -> Iterator[Question]:
     if s.elementwise:
-        plus, minus = s.array(np.zeros(3)), s.array(-np.zeros(3))
+        plus = s.array(np.zeros(3))
+        minus = s.array(-np.zeros(3))
         for title, inputs in (("minus_plus", (minus, plus)), ("plus_minus", (plus, minus))):
             yield s.ask(title, *inputs, leaves_open="which of the two zeros is the larger one")
         return
@@ -410,7 +417,8 @@ def _zeros(s: Subject) -> Iterator[Question]:
 def _empty(s: Subject) -> Iterator[Question]:
     """Give no elements, so that the answer is empty too, or an identity."""
     leaves_open = "what becomes of a tensor without elements"
-    none, columns = np.zeros((0, 3), s.dtype), np.zeros((3, 0), s.dtype)
+    none = np.zeros((0, 3), s.dtype)
+    columns = np.zeros((3, 0), s.dtype)
     if s.elementwise:
         yield s.ask("two", none, none, leaves_open=leaves_open)
         if s.version.since >= 8:

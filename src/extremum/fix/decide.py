@@ -328,8 +328,11 @@ def _draft(before: Site, site: Site, names: Collection[str], aim: Target, *, lim
     taker = None if wider else _taker(before)
     if taker is not None and opset < taker.since:
         (error,) = refusals(before.outputs)
-        remedy = f"allow opset {taker.since} with raise_opset, if the whole model may be raised"
-        raise type(error)(error.reason, given=error.given, remedy=remedy)
+        raise type(error)(
+            error.reason,
+            given=error.given,
+            remedy=f"allow opset {taker.since} with raise_opset, if the whole model may be raised",
+        )
     source = before if taker is None else site
     plain = Draft(source, site, _prefix(site, names))
     plain.name_outputs()
@@ -368,7 +371,9 @@ def _draft(before: Site, site: Site, names: Collection[str], aim: Target, *, lim
 
 def _fitting(site: Site, code: str | None) -> Sequence[Rewrite | None]:
     """Return the rewrites to try because of a finding; None stands for no rewrite."""
-    return [None] if code is None else find(site.version.family, site.element, code) or [None]
+    if code is None:
+        return [None]
+    return find(site.version.family, site.element, code) or [None]
 
 
 def _rewrite(draft: Draft, rewrite: Rewrite | None, code: str, aim: Target) -> None:

@@ -30,7 +30,9 @@ class Fragment:
     """The nodes that replace the node of a site, at an opset; the names of their outputs begin with a prefix."""
 
     def __init__(self, site: Site, opset: int, prefix: str) -> None:
-        self.site, self.schema, self.opset = site, site.version, opset
+        self.site = site
+        self.schema = site.version
+        self.opset = opset
         self.element = str(site.element)
         self.carrier = CARRIERS.get(self.element, self.element)
         self.inputs = list(site.node.input)
@@ -41,8 +43,10 @@ class Fragment:
     def axis(self) -> int:
         """The attribute ``axis`` of the node."""
         if len(self.site.attributes) < len(self.site.node.attribute):
-            reason = f"{self.schema} gets its axis from the call of its function"
-            raise SpecError(reason, remedy="inline the function first")
+            raise SpecError(
+                f"{self.schema} gets its axis from the call of its function",
+                remedy="inline the function first",
+            )
         axis = self.site.accepted["axis"]
         assert isinstance(axis, int)
         return axis
@@ -52,8 +56,10 @@ class Fragment:
         """The axes along which the node selects."""
         rank = self.site.inputs[0].rank
         if rank is None:
-            reason = f"the rank of the input of {self.schema} is not known"
-            raise SpecError(reason, remedy="state the shape in the model")
+            raise SpecError(
+                f"the rank of the input of {self.schema} is not known",
+                remedy="state the shape in the model",
+            )
         return validate.axes(self.schema, self.site.accepted, rank)
 
     # Each method below appends nodes and returns the name of the last node's output.
@@ -75,7 +81,9 @@ class Fragment:
 
     def carry(self, x: str) -> str:
         """Append a Cast of an input to its carrier, if that is another type."""
-        return x if self.carrier == self.element else self.cast(x, self.carrier)
+        if self.carrier == self.element:
+            return x
+        return self.cast(x, self.carrier)
 
     def reduce(self, operator: str, x: str, axes: Sequence[int]) -> str:
         """Append ReduceMax or ReduceMin, which keeps the rank, or Squeeze."""
@@ -178,7 +186,8 @@ def _flipped_integers(fragment: Fragment) -> None:
 
 @_rewrite("on ranks of its elements", 9, "EX101 EX102 EX106 EX107", _INDEX, CARRIERS)
 def _ranked_index(fragment: Fragment) -> None:
-    axis, largest = fragment.axis, fragment.schema.family is Family.ARGMAX
+    axis = fragment.axis
+    largest = fragment.schema.family is Family.ARGMAX
     # The element that the operator looks for, largest or smallest, has the largest rank.
     fragment.like(fragment.ranks(fragment.carry(fragment.inputs[0]), [axis], largest=largest), operator="ArgMax")
 
@@ -193,12 +202,15 @@ def _indexed_element(fragment: Fragment) -> None:
     # the first of equal elements in row-major order wins, as in one reduction over all axes. Integers take this path
     # too: if the upper halves of int64 are equal, onnxruntime 1.21 to 1.31 compares them wrongly in ReduceMax and
     # ReduceMin (EX108), but not in ArgMax.
-    axes, largest = fragment.axes, fragment.schema.family is Family.LARGEST
+    axes = fragment.axes
+    largest = fragment.schema.family is Family.LARGEST
     result = fragment.inputs[0]
     for axis in reversed(axes):
-        x, operator = result, "ArgMax" if largest else "ArgMin"
+        x = result
+        operator = "ArgMax" if largest else "ArgMin"
         if fragment.element in CARRIERS:
-            x, operator = fragment.ranks(fragment.carry(x), [axis], largest=largest), "ArgMax"
+            x = fragment.ranks(fragment.carry(x), [axis], largest=largest)
+            operator = "ArgMax"
         elif fragment.element in _CASTS:
             x = fragment.cast(x, _CASTS[fragment.element])
         elif fragment.element == "uint64":
@@ -247,11 +259,14 @@ def _ranked_hardmax(fragment: Fragment) -> None:
 @_rewrite("as the places of an index", 11, "EX102 EX107", _HARDMAX, CARRIERS)
 def _indexed_hardmax(fragment: Fragment) -> None:
     # For feature levels of DirectML that have ArgMax but no Hardmax, and runtimes whose Hardmax answers differently.
-    (axis, *others), rank = fragment.axes, fragment.site.inputs[0].rank
+    axis, *others = fragment.axes
+    rank = fragment.site.inputs[0].rank
     assert rank is not None
     x = fragment.carry(fragment.inputs[0])
     if others:
-        x, axis, rank = fragment.add("Flatten", x, axis=axis), 1, 2
+        x = fragment.add("Flatten", x, axis=axis)
+        axis = 1
+        rank = 2
     index = fragment.add("ArgMax", fragment.ranks(x, [axis], largest=True), axis=axis)
     zero, one, position = (fragment.constant(value) for value in (0, 1, axis))
     count = fragment.add("Gather", fragment.add("Shape", x), position)
@@ -268,7 +283,8 @@ def _choices(fragment: Fragment) -> None:
     result, *others = (fragment.carry(name) for name in fragment.inputs)
     largest = fragment.schema.family is Family.MAXIMUM
     for other in others:
-        better, rest = fragment.add("Greater" if largest else "Less", other, result), result
+        better = fragment.add("Greater" if largest else "Less", other, result)
+        rest = result
         if fragment.element in CARRIERS:
             # A NaN in the result stays, as no number is greater. The sum of two (equal) zeros has the right sign.
             zero = fragment.constant(0, fragment.carrier)

@@ -60,7 +60,8 @@ def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
     """Return what runs a model with DirectML's operators; the backend runs nodes that DirectML lacks."""
 
     def run(inputs: Feeds) -> list[NDArray[Any]]:
-        values, opsets = dict(inputs), opsets_of(model.opset_import)
+        values = dict(inputs)
+        opsets = opsets_of(model.opset_import)
         for node in model.graph.node:
             schema = schema_of(node, opsets)
             operands = {name: values[name] for name in operand_names(node, schema)}
@@ -69,7 +70,8 @@ def _directml(level: FeatureLevel, model: onnx.ModelProto) -> Run:
             # No rewrite needs a TopK that DirectML takes.
             if schema is None or schema.family is Family.TOP:
                 continue
-            name, result = node.output[0], np.empty_like(answers[0], order="C")
+            name = node.output[0]
+            result = np.empty_like(answers[0], order="C")
             types = operand_types(schema, list(operands.values()))
             attributes = validate.attributes(schema, attributes_of(node, {}), types)
             tensors = {each: np.ravel(x) for each, x in {**operands, name: result}.items()}

@@ -32,7 +32,8 @@ def same_bits(first: Any, second: Any) -> bool:
         return len(first) == len(second) and all(map(same_bits, first, second))
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return first.keys() == second.keys() and all(same_bits(first[key], second[key]) for key in first)
-    first, second = np.asarray(first), np.asarray(second)
+    first = np.asarray(first)
+    second = np.asarray(second)
     if first.dtype != second.dtype or first.shape != second.shape:
         return False
     same = first == second

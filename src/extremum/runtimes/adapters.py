@@ -31,7 +31,9 @@ def through_float32(load: Load) -> Load:
 
     The casts are exact in both directions, except for the payload of NaN.
     """
-    bfloat16, narrow, single = element_of("bfloat16").dtype, onnx.TensorProto.BFLOAT16, onnx.TensorProto.FLOAT
+    bfloat16 = element_of("bfloat16").dtype
+    narrow = onnx.TensorProto.BFLOAT16
+    single = onnx.TensorProto.FLOAT
 
     def load_wide(model: onnx.ModelProto) -> Run:
         wide = onnx.ModelProto()
@@ -43,7 +45,8 @@ def through_float32(load: Load) -> Load:
         if not inputs and not outputs:
             return load(model)
         # No name of the model ends in this mark.
-        mark, content = "/float32", model.SerializeToString()
+        mark = "/float32"
+        content = model.SerializeToString()
         while mark.encode() in content:
             mark += "/"
         names = [each.name for each in inputs]

@@ -87,7 +87,9 @@ def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Out
     if outcome is not Outcome.EXACT:
         return Outcome.WRONG
     if not _points(question, at):
-        return Outcome.ZERO if _same_values(answer, expected) else Outcome.WRONG
+        if _same_values(answer, expected):
+            return Outcome.ZERO
+        return Outcome.WRONG
     # Another place is another answer to a tie if the element there is the same.
     actual = _elements(question, answer)
     right = _elements(question, expected)

@@ -40,7 +40,9 @@ class InProcess:
     """A runtime in this process; it must neither crash nor hang."""
 
     def __init__(self, runtime: Runtime) -> None:
-        self.name, self.version, self.load = runtime.name, runtime.version, runtime.load
+        self.name = runtime.name
+        self.version = runtime.version
+        self.load = runtime.load
 
     def ask(self, model: onnx.ModelProto, feeds: Feeds | None) -> list[Array]:
         """Return the outputs of a model, or raise a NoAnswerError; without feeds, load the model only."""
@@ -50,7 +52,9 @@ class InProcess:
                 raise TypeError(f"load gives {type(run).__name__}, and not a function that runs the model")
             # The samples have infinities and NaN, about which NumPy would warn. Copies: the runtime may own the memory.
             with np.errstate(all="ignore"):
-                return [] if feeds is None else [np.array(x) for x in run(feeds)]
+                if feeds is None:
+                    return []
+                return [np.array(x) for x in run(feeds)]
         except Exception as error:
             raise NoAnswerError(Outcome.REFUSED, _line(error)) from None
 
@@ -122,7 +126,8 @@ class Subprocess:
 
     def _end(self) -> str:
         """End the process and return how it ended."""
-        process, self._process = self._process, None
+        process = self._process
+        self._process = None
         if process is None:
             return ""
         self._pipe.close()

@@ -154,8 +154,11 @@ def _blaming(name: str, absent: str, remedy: str | None = None) -> Iterator[None
     except (Exception, SystemExit) as error:
         frames = _frames_of_adapter(error)
         if isinstance(error, DependencyError) or _lacks_a_package(error, frames):
-            given = None if getattr(error, "name", None) == name else first_line(error)
-            raise DependencyError(absent, given=given, remedy=remedy) from None
+            raise DependencyError(
+                absent,
+                given=None if getattr(error, "name", None) == name else first_line(error),
+                remedy=remedy,
+            ) from None
         raise ExecutionError(
             f"the adapter of the runtime {name!r} fails",
             where=_last_place(error, frames),
