@@ -48,7 +48,18 @@ __all__ = [
 ]
 
 # Packages that the caller has imported are attributes too.
-_PACKAGES = ("backend", "check", "conformance", "cubed", "dask", "directml", "fix", "onnxruntime", "runtimes", "xarray")
+_PACKAGES = (
+    "backend",
+    "check",
+    "conformance",
+    "cubed",
+    "dask",
+    "directml",
+    "fix",
+    "onnxruntime",
+    "runtimes",
+    "xarray",
+)
 
 
 def __dir__() -> list[str]:

@@ -61,26 +61,52 @@ class Values(Pairs, Indexed, total=False):
 
 @overload
 def argmax(
-    x: NDArray[Any], /, axis: None = None, *, keepdims: No = False, dtype: type[I] = ..., **options: Unpack[ArgPlain]
+    x: NDArray[Any],
+    /,
+    axis: None = None,
+    *,
+    keepdims: No = False,
+    dtype: type[I] = ...,
+    **options: Unpack[ArgPlain],
 ) -> I: ...
 @overload
 def argmax(
-    x: NDArray[Any], /, axis: Axes = None, *, keepdims: bool = False, dtype: type[I] = ..., **options: Unpack[ArgPlain]
+    x: NDArray[Any],
+    /,
+    axis: Axes = None,
+    *,
+    keepdims: bool = False,
+    dtype: type[I] = ...,
+    **options: Unpack[ArgPlain],
 ) -> NDArray[I]: ...
 @overload
 def argmax(x: Any, /, axis: Axes = None, *, out: A, **options: Unpack[ArgKeywords]) -> A: ...
 @overload
-def argmax(x: Any, /, axis: Axes = None, *, out: NDArray[Any] | None = None, **options: Unpack[ArgKeywords]) -> Any: ...
+def argmax(
+    x: Any, /, axis: Axes = None, *, out: NDArray[Any] | None = None, **options: Unpack[ArgKeywords]
+) -> Any: ...
 
 argmin = argmax
 
 @overload
 def max(
-    x: NDArray[T], /, axis: None = None, *, keepdims: No = False, return_index: No = False, **options: Unpack[Values]
+    x: NDArray[T],
+    /,
+    axis: None = None,
+    *,
+    keepdims: No = False,
+    return_index: No = False,
+    **options: Unpack[Values],
 ) -> T: ...
 @overload
 def max(
-    x: NDArray[T], /, axis: Axes = None, *, keepdims: bool = False, return_index: No = False, **options: Unpack[Values]
+    x: NDArray[T],
+    /,
+    axis: Axes = None,
+    *,
+    keepdims: bool = False,
+    return_index: No = False,
+    **options: Unpack[Values],
 ) -> NDArray[T]: ...
 @overload
 def max(
@@ -116,7 +142,9 @@ def max(
     **options: Unpack[Indexed],
 ) -> T | NDArray[T] | ValuesIndices[T, I] | ValuesIndices[NDArray[T], NDArray[I]]: ...
 @overload
-def max(x: Any, /, axis: Axes = None, *, return_index: No = False, out: A, **options: Unpack[ValueKeywords]) -> A: ...
+def max(
+    x: Any, /, axis: Axes = None, *, return_index: No = False, out: A, **options: Unpack[ValueKeywords]
+) -> A: ...
 @overload
 def max(
     x: Any, /, axis: Axes = None, *, return_index: Yes, out: None = None, **options: Unpack[ValueKeywords]
@@ -136,11 +164,23 @@ min = max
 
 @overload
 def minmax(
-    x: NDArray[T], /, axis: None = None, *, keepdims: No = False, return_index: No = False, **options: Unpack[Pairs]
+    x: NDArray[T],
+    /,
+    axis: None = None,
+    *,
+    keepdims: No = False,
+    return_index: No = False,
+    **options: Unpack[Pairs],
 ) -> MinMax[T]: ...
 @overload
 def minmax(
-    x: NDArray[T], /, axis: Axes = None, *, keepdims: bool = False, return_index: No = False, **options: Unpack[Pairs]
+    x: NDArray[T],
+    /,
+    axis: Axes = None,
+    *,
+    keepdims: bool = False,
+    return_index: No = False,
+    **options: Unpack[Pairs],
 ) -> MinMax[NDArray[T]]: ...
 @overload
 def minmax(
@@ -179,7 +219,9 @@ def minmax(
 @overload
 def maximum(*arrays: float, out: None = None, **options: Unpack[HardmaxOptions]) -> Any: ...
 @overload
-def maximum(*arrays: NDArray[F] | float, out: None = None, **options: Unpack[HardmaxOptions]) -> NDArray[F]: ...
+def maximum(
+    *arrays: NDArray[F] | float, out: None = None, **options: Unpack[HardmaxOptions]
+) -> NDArray[F]: ...
 @overload
 def maximum(*arrays: NDArray[N] | int, out: None = None, **options: Unpack[HardmaxOptions]) -> NDArray[N]: ...
 @overload
@@ -193,7 +235,12 @@ minimum = maximum
 
 @overload
 def hardmax(
-    x: NDArray[T], /, axis: Axis | None = -1, *, out: NDArray[T] | None = None, **options: Unpack[HardmaxOptions]
+    x: NDArray[T],
+    /,
+    axis: Axis | None = -1,
+    *,
+    out: NDArray[T] | None = None,
+    **options: Unpack[HardmaxOptions],
 ) -> NDArray[T]: ...
 @overload
 def hardmax(
@@ -211,7 +258,11 @@ def top_k(
 ) -> ValuesIndices[NDArray[T], NDArray[I]]: ...
 @overload
 def top_k(
-    x: Any, /, k: SupportsIndex, axis: SupportsIndex | tuple[SupportsIndex] | None = -1, **options: Unpack[TopKOptions]
+    x: Any,
+    /,
+    k: SupportsIndex,
+    axis: SupportsIndex | tuple[SupportsIndex] | None = -1,
+    **options: Unpack[TopKOptions],
 ) -> ValuesIndices[Any, Any]: ...
 def top_k_plain(
     x: NDArray[T],

@@ -32,7 +32,10 @@ _BEYOND = "pass integers that fit 64 bits, or convert them to float64"
 _OBJECTS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((NoneType,), _MISSING),
     ((datetime.timedelta,), "convert them first, as numpy.array(x, dtype='timedelta64[us]') does"),
-    ((datetime.date,), "convert them first, as numpy.array(x, dtype='datetime64[us]') does for times without a zone"),
+    (
+        (datetime.date,),
+        "convert them first, as numpy.array(x, dtype='datetime64[us]') does for times without a zone",
+    ),
     ((Number,), "convert them to float64 or to integers first"),
 )
 
@@ -93,7 +96,9 @@ def _integer_of(x: Any) -> int | None:
 def as_output(x: NDArray[Any], function: str) -> NDArray[Any]:
     """Return an output array, also of a subclass, if plain elements may be written into it, or refuse it."""
     if not issubclass(type(x), np.ndarray):
-        raise ArgumentTypeError(f"{function}: out is {type(x).__name__}, not an array", remedy="pass a numpy.ndarray")
+        raise ArgumentTypeError(
+            f"{function}: out is {type(x).__name__}, not an array", remedy="pass a numpy.ndarray"
+        )
     with within(function):
         refuse_own_rules(x)
         refuse_missing(x)
@@ -194,7 +199,10 @@ def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:
     for each in x:
         if isinstance(each, Sequence):
             _require_exact(each, dtype)
-        elif isinstance(each, np.generic | np.ndarray) and (misfit := misfit_of(np.asarray(each), dtype)) is not None:
+        elif (
+            isinstance(each, np.generic | np.ndarray)
+            and (misfit := misfit_of(np.asarray(each), dtype)) is not None
+        ):
             raise ArgumentError(
                 f"the time {misfit} does not fit {dtype}, the common type of the elements",
                 remedy="convert the elements to a coarser unit first",
@@ -240,7 +248,9 @@ def _through_protocols(x: Any) -> NDArray[Any]:
         return np.asarray(x, dtype=object)
     except ValueError as error:
         # The value looks like an array but is a mock.
-        raise ElementTypeError(f"no array can be made of it: {error}", given=class_name(x), remedy=_NUMBERS) from None
+        raise ElementTypeError(
+            f"no array can be made of it: {error}", given=class_name(x), remedy=_NUMBERS
+        ) from None
 
 
 def _refuse_unread(x: Any, fault: str) -> None:

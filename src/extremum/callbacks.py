@@ -26,7 +26,15 @@ def numpy_table() -> object:
     return capsule
 
 
-_CLASSES: tuple[Any, ...] = (ArgumentError, ElementTypeError, MinMax, MinMaxIndices, ValuesIndices, str, np.dtype)
+_CLASSES: tuple[Any, ...] = (
+    ArgumentError,
+    ElementTypeError,
+    MinMax,
+    MinMaxIndices,
+    ValuesIndices,
+    str,
+    np.dtype,
+)
 _BY_NAME = {each.__name__: each for each in (*_CLASSES, unknown_keyword, numpy_table)}
 
 

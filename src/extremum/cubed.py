@@ -96,7 +96,9 @@ def _index(
     **options: Any,
 ) -> Any:
     if where is not None or out is not None:
-        raise ArgumentError(f"{function}: cubed arrays support neither where nor out", remedy="omit where and out")
+        raise ArgumentError(
+            f"{function}: cubed arrays support neither where nor out", remedy="omit where and out"
+        )
     if not isinstance(x, cubed.Array):
         refuse_groups(function, x)
         raise ArgumentTypeError(f"{function}: {class_name(x)} is not an array of cubed")

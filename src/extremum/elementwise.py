@@ -42,7 +42,9 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
     try:
         return _at_once(function, operands, out, nan_policy, where)
     except ExtremumError as error:
-        raise error if error.reason.startswith(f"{function}:") else error.with_context(where=function) from None
+        raise (
+            error if error.reason.startswith(f"{function}:") else error.with_context(where=function)
+        ) from None
 
 
 def _at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any) -> Any:
@@ -152,7 +154,9 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
         )
     kinds = {dtype.kind for dtype in dtypes}
     if kinds & {"m", "M"} and (numbers or len(kinds) > 1):
-        words = [str(dtype) for dtype in dict.fromkeys(dtypes)] + [type(number).__name__ for number in numbers]
+        words = [str(dtype) for dtype in dict.fromkeys(dtypes)] + [
+            type(number).__name__ for number in numbers
+        ]
         raise ElementTypeError(
             f"{function}: times compare with times of their kind, not {' with '.join(words)}",
             remedy="convert the operands to one kind first",
@@ -165,14 +169,18 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
     except (OverflowError, TypeError):
         names = " and ".join(map(str, dict.fromkeys(dtypes)))
         raise ElementTypeError(
-            f"{function}: operands of {names} have no common type", remedy="convert them to one element type first"
+            f"{function}: operands of {names} have no common type",
+            remedy="convert them to one element type first",
         ) from None
     return common.newbyteorder("=")
 
 
 def _types_of(numbers: list[Any]) -> list[np.dtype[Any]]:
     """Return the types of Python's numbers alone: uint64 for integers beyond int64, if none is negative."""
-    if all(isinstance(number, int) and number >= 0 for number in numbers) and max(numbers) > np.iinfo(np.int64).max:
+    if (
+        all(isinstance(number, int) and number >= 0 for number in numbers)
+        and max(numbers) > np.iinfo(np.int64).max
+    ):
         return [np.dtype(np.uint64)]
     return [_DEFAULT[type(number)] for number in numbers]
 
@@ -185,7 +193,9 @@ def _require_same_times(operands: list[Operand], dtype: np.dtype[Any], out: Any)
     if len(zones) > 1:
         names = " and in the zone ".join(str(zone) for zone in zones if zone)
         without = " and times without a zone" if None in zones else ""
-        raise ArgumentError(f"times in the zone {names}{without}", remedy="convert them to one time zone first")
+        raise ArgumentError(
+            f"times in the zone {names}{without}", remedy="convert them to one time zone first"
+        )
     for each in operands:
         each.require_no_zone(out)
         if (misfit := misfit_of(each.array, dtype)) is not None:
@@ -249,7 +259,9 @@ def broadcast_shape(function: str, shapes: Sequence[tuple[int, ...]], fault: str
     for aligned in itertools.zip_longest(*map(reversed, shapes), fillvalue=1):
         others = {length for length in aligned if length != 1}
         if len(others) > 1:
-            fault = fault or f"operands could not be broadcast together with shapes {' '.join(map(str, shapes))}"
+            fault = (
+                fault or f"operands could not be broadcast together with shapes {' '.join(map(str, shapes))}"
+            )
             raise ArgumentError(
                 f"{function}: {fault}", remedy="dimensions, aligned at the last one, must be equal or 1"
             )

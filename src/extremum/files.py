@@ -39,5 +39,7 @@ def _require_regular(path: str | os.PathLike[str], status: os.stat_result) -> No
         kind = next((name for matches, name in kinds.items() if matches(status.st_mode)), "a device")
         raise FileError(
             f"{str(Path(path))!r} is {kind}",
-            remedy="name a file in it" if kind == "a folder" else "give a regular file; write what a pipe gives to one",
+            remedy="name a file in it"
+            if kind == "a folder"
+            else "give a regular file; write what a pipe gives to one",
         )

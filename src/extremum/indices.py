@@ -78,7 +78,8 @@ def unravel(
     is_default = flat == -1
     places = np.unravel_index(np.where(is_default, 0, flat), [length or 1 for length in lengths])
     return tuple(
-        np.where(is_default, flat, place).astype(given.dtype, copy=False).reshape(given.shape) for place in places
+        np.where(is_default, flat, place).astype(given.dtype, copy=False).reshape(given.shape)
+        for place in places
     )
 
 

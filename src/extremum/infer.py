@@ -16,7 +16,9 @@ from extremum.tensors import Dimension, Shape, TensorType, differ, shape_text
 from extremum.validate import Attributes
 
 
-def outputs(schema: OperatorVersion, values: Attributes, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+def outputs(
+    schema: OperatorVersion, values: Attributes, types: Sequence[TensorType]
+) -> tuple[TensorType, ...]:
     """Return what is known of each output; its element type is None where the version leaves it to the caller."""
     of_index = schema.outputs[-1].types
     index = of_index[0] if len(of_index) == 1 else None

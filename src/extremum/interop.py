@@ -20,7 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import dlpack, groups
-from extremum.arrays import as_array, as_result, class_name, is_numpy_masked, misfit_of, not_there, refuse_device
+from extremum.arrays import (
+    as_array,
+    as_result,
+    class_name,
+    is_numpy_masked,
+    misfit_of,
+    not_there,
+    refuse_device,
+)
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, first_line
 from extremum.loading import attribute, load_module
 
@@ -263,7 +271,11 @@ def is_table(x: object) -> bool:
 def split_table(table: Any) -> Table:
     """Return the columns of a table."""
     makers: dict[Any, Callable[[Any], Table]]
-    makers = {_pandas_operand: _pandas_table, _polars_operand: _polars_table, _pyarrow_operand: _pyarrow_table}
+    makers = {
+        _pandas_operand: _pandas_table,
+        _polars_operand: _polars_table,
+        _pyarrow_operand: _pyarrow_table,
+    }
     return makers[_adapter(_class_of(table))](table)
 
 
@@ -396,7 +408,12 @@ def _jax_operand(x: Any) -> Operand | None:
 def _jax_array(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
     """Return a result as an array of JAX, whose integers have 32 bits unless ``jax_enable_x64`` is set."""
     dtype = jax.numpy.asarray(np.zeros((), np.asarray(result).dtype)).dtype
-    if dtype != result.dtype and dtype.kind in "iu" and result.size and int(result.max()) > np.iinfo(dtype).max:
+    if (
+        dtype != result.dtype
+        and dtype.kind in "iu"
+        and result.size
+        and int(result.max()) > np.iinfo(dtype).max
+    ):
         raise ArgumentError(
             f"{int(result.max())} does not fit {dtype}, the widest integer JAX has now",
             remedy="set jax_enable_x64, or pass numpy.asarray(x)",
@@ -431,7 +448,9 @@ def column(name: Any, function: str = "") -> Iterator[None]:
         place = f"column {name!r}"
         raise type(error)(
             error.reason,
-            where=f"{function}, {place}" if function and not error.reason.startswith(f"{function}:") else place,
+            where=f"{function}, {place}"
+            if function and not error.reason.startswith(f"{function}:")
+            else place,
             given=error.given,
             remedy=error.remedy,
         ) from None
@@ -455,7 +474,11 @@ def _table_operand(table: Table) -> Operand:
     if other := next((at for at, kind in enumerate(kinds) if kind != kinds[0]), 0):
         pair = f"columns {table.names[0]!r} and {table.names[other]!r}"
         raise refusal(f"{pair} do not compare: {types[0]} and {types[other]}")
-    dtype = np.result_type(*(x.array.dtype for x in columns)).newbyteorder("=") if columns else np.dtype(np.float64)
+    dtype = (
+        np.result_type(*(x.array.dtype for x in columns)).newbyteorder("=")
+        if columns
+        else np.dtype(np.float64)
+    )
     array = np.empty(table.shape, dtype, order="F")
     valid = np.ones(table.shape, np.bool_, order="F")
     for at, each in enumerate(columns):
@@ -467,10 +490,14 @@ def _table_operand(table: Table) -> Operand:
         if each.valid is not None:
             valid[:, at] = each.valid
     zone = columns[0].zone if columns else None
-    return Operand(array, table.wrap, None if valid.all() else valid, False, table.library, table.labels, zone)
+    return Operand(
+        array, table.wrap, None if valid.all() else valid, False, table.library, table.labels, zone
+    )
 
 
-def _column_wrap(names: Sequence[str], zone: str | None, as_column: _Maker, as_instant: _Maker, frame: _Maker) -> Wrap:
+def _column_wrap(
+    names: Sequence[str], zone: str | None, as_column: _Maker, as_instant: _Maker, frame: _Maker
+) -> Wrap:
     """Return the way back for libraries in which only columns have names: to a column, a value or a table."""
 
     def wrap(result: Any, axes: tuple[int, ...]) -> Any:
@@ -539,7 +566,11 @@ def _pandas_table(x: Any) -> Table:
 
     def row(columns: list[Any]) -> Any:
         alike = len({each.dtype for each in columns}) == 1
-        elements = pandas.concat(columns) if alike else pandas.Series([each.iloc[0] for each in columns], dtype=object)
+        elements = (
+            pandas.concat(columns)
+            if alike
+            else pandas.Series([each.iloc[0] for each in columns], dtype=object)
+        )
         return elements.set_axis(x.columns).rename(None)
 
     def wrap(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
@@ -550,7 +581,9 @@ def _pandas_table(x: Any) -> Table:
             if axes and axes[0] >= 0:
                 return pandas.Series(values, index=x.axes[axes[0]])
             return values
-        labels = (own if axis == at else None for at, (axis, own) in enumerate(zip(axes, x.axes, strict=True)))
+        labels = (
+            own if axis == at else None for at, (axis, own) in enumerate(zip(axes, x.axes, strict=True))
+        )
         table = pandas.DataFrame(result, *labels)
         for at in range(0 if zone is None else len(table.columns)):
             table.isetitem(at, _pandas_in_zone(result[:, at], zone))
@@ -617,7 +650,9 @@ def _polars_table(x: Any) -> Table:
     frame = partial(polars.DataFrame, schema=names)
     # All columns are in one zone: other tables are refused.
     wrap = _polars_back("", names, next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None))
-    return Table("polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, labels_of(x), wrap)
+    return Table(
+        "polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, labels_of(x), wrap
+    )
 
 
 def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
@@ -631,7 +666,11 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
         return series
 
     def as_instant(result: NDArray[Any]) -> Any:
-        if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
+        if (
+            np.datetime_data(result.dtype)[0] == "ns"
+            and result.view(np.int64)[()] % 1000
+            and not np.isnat(result)
+        ):
             raise ArgumentError(
                 f"the instant {result} in UTC has nanoseconds, and Python's datetime has none",
                 remedy="pass keepdims=True, for a result that keeps them",
@@ -641,7 +680,9 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
     return _column_wrap(names, zone, as_column, as_instant, polars.DataFrame)
 
 
-_DECIMALS = "NumPy has no decimals: cast them to float64, which may round them, or to integers of the smallest unit"
+_DECIMALS = (
+    "NumPy has no decimals: cast them to float64, which may round them, or to integers of the smallest unit"
+)
 
 
 def _polars_require_order(x: Any) -> str | None:
@@ -654,7 +695,9 @@ def _polars_require_order(x: Any) -> str | None:
     if way is None and zone is not None and x.dtype.is_nested():
         way = "convert them to UTC without a zone first"
     if way is not None:
-        raise ElementTypeError(f"elements of type {x.dtype} have no order here", given="polars.Series", remedy=way)
+        raise ElementTypeError(
+            f"elements of type {x.dtype} have no order here", given="polars.Series", remedy=way
+        )
     return zone
 
 
@@ -667,7 +710,13 @@ def _polars_way_to_order(kind: Any) -> str | None:
     if kind.is_decimal():
         return _DECIMALS
     # The types, in addition to numbers, that NumPy has and orders.
-    if kind.is_numeric() or kind in (polars.Boolean, polars.Date, polars.Datetime, polars.Duration, polars.Null):
+    if kind.is_numeric() or kind in (
+        polars.Boolean,
+        polars.Date,
+        polars.Datetime,
+        polars.Duration,
+        polars.Null,
+    ):
         return None
     return "cast them to a type of numbers or times first, as x.cast(type) does"
 

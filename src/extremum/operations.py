@@ -78,7 +78,9 @@ class Extremum:
 
     def __call__(self, *operands: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the extremum; ``out``, if given, receives it and is returned."""
-        extremum: Callable[..., NDArray[Any]] = _native.maximum if self.order is Order.MAX else _native.minimum
+        extremum: Callable[..., NDArray[Any]] = (
+            _native.maximum if self.order is Order.MAX else _native.minimum
+        )
         return extremum(*operands, out=out)
 
 
@@ -90,7 +92,9 @@ class Reduce:
     axes: tuple[int, ...]  # without axes, every element stays as it is
     keepdims: bool
     tie: Tie
-    identity: bool = False  # whether a reduction of no element gives the value that every element beats, not an error
+    identity: bool = (
+        False  # whether a reduction of no element gives the value that every element beats, not an error
+    )
 
     def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the elements; ``out``, if given, receives them and is returned."""
@@ -136,7 +140,13 @@ class TopK:
         largest = self.order is Order.MAX
         # NumPy returns a scalar for many 0-d views.
         best = _native.top_k_plain(
-            np.asarray(x), self.k, self.axis, function="TopK", largest=largest, sorted=self.sorted, nan_first=largest
+            np.asarray(x),
+            self.k,
+            self.axis,
+            function="TopK",
+            largest=largest,
+            sorted=self.sorted,
+            nan_first=largest,
         )
         if out is None:
             return best

@@ -89,7 +89,9 @@ class Pieces:
 
     def along(self, each: Sequence[Any], reduced: Any) -> tuple[Any, ...]:
         """Return the entry in `each` for each axis of the result, or `reduced` for a reduced or new axis."""
-        return tuple(reduced if axis is None or axis in self.axes else each[axis] for axis in self.result_axes)
+        return tuple(
+            reduced if axis is None or axis in self.axes else each[axis] for axis in self.result_axes
+        )
 
     @property
     def has_indices(self) -> bool:
@@ -120,11 +122,15 @@ class Pieces:
         if self.nan_is_empty:
             options = {"keepdims": True, "nan_policy": "omit", "where": mask, "default": np.nan}
             ends = ("max" if largest else "min" for largest in call.largest)
-            return tuple((np.asarray(getattr(_native, end)(array, self.axes, **options)), None) for end in ends)
+            return tuple(
+                (np.asarray(getattr(_native, end)(array, self.axes, **options)), None) for end in ends
+            )
         results = call.search(Operand(array), True, self.part_index if self.has_indices else None)[1]
         if not self.has_indices:
             return results
-        return tuple((values, self._in_the_whole(indices, array.shape, offset)) for values, indices in results)
+        return tuple(
+            (values, self._in_the_whole(indices, array.shape, offset)) for values, indices in results
+        )
 
     def _part_of_one(self, array: NDArray[Any], offset: tuple[int, ...]) -> Part:
         """Return the part of a piece that has one element of each slice."""
@@ -143,7 +149,9 @@ class Pieces:
         """Merge parts, in any order, into the part of all their pieces."""
         if len(parts) == 1:
             return parts[0]
-        return tuple(self._merge_end(end, [part[at] for part in parts]) for at, end in enumerate(self.call.largest))
+        return tuple(
+            self._merge_end(end, [part[at] for part in parts]) for at, end in enumerate(self.call.largest)
+        )
 
     def finish(self, parts: Sequence[Part], origin: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the results from parts of whole slices; `origin` is the place of the first slice in the whole."""
@@ -158,12 +166,16 @@ class Pieces:
             values = values.squeeze(axes)
             ends.append(ValuesIndices(values.copy() if self.values else values, indices))
         empty = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
-        results = call.finish(self._whole_of(parts[0]), empty, tuple(ends), self.values, self.index, self.default)
+        results = call.finish(
+            self._whole_of(parts[0]), empty, tuple(ends), self.values, self.index, self.default
+        )
         return tuple(as_result(each) for each in values_then_indices(results))
 
     def _whole_of(self, part: Part) -> NDArray[Any]:
         """Return an array in the shape of the whole; unknown lengths (NaN) come from a part."""
-        lengths = [part[0][0].shape[axis] if math.isnan(length) else length for axis, length in enumerate(self.shape)]
+        lengths = [
+            part[0][0].shape[axis] if math.isnan(length) else length for axis, length in enumerate(self.shape)
+        ]
         return np.broadcast_to(np.zeros((), self.dtype), lengths)
 
     def _in_the_whole(self, indices: Any, shape: tuple[int, ...], offset: tuple[int, ...]) -> NDArray[Any]:
@@ -189,7 +201,9 @@ class Pieces:
         whole[indices == -1] = -1
         return np.asarray(whole)
 
-    def _merge_end(self, largest: bool, ends: Sequence[tuple[NDArray[Any], NDArray[Any] | None]]) -> tuple[Any, Any]:
+    def _merge_end(
+        self, largest: bool, ends: Sequence[tuple[NDArray[Any], NDArray[Any] | None]]
+    ) -> tuple[Any, Any]:
         """Merge the parts at one end of the order, a block of slices at a time."""
         shape = ends[0][0].shape
         values = [end[0].reshape(-1) for end in ends]
@@ -214,8 +228,9 @@ class Pieces:
         """Return the best element of each column, and its index where there are indices."""
         last = self.call.select_last_index
         if indices is None and self.dtype.kind not in "mM":
-            options = {"nan_policy": "omit", "default": np.nan} if self.nan_is_empty else {}
-            return getattr(_native, "max" if largest else "min")(values, 0, select_last_index=last, **options), None
+            options: dict[str, Any] = {"nan_policy": "omit", "default": np.nan} if self.nan_is_empty else {}
+            best_value = _native.max if largest else _native.min
+            return best_value(values, 0, select_last_index=last, **options), None
         there = None if indices is None or indices.min(initial=0) >= 0 else indices != -1
         merge = Reduction(self.call.function, (largest,), 0, True, last, where=there)
         (best,) = merge.search(Operand(values), True, np.dtype(np.int32))[1]
@@ -227,7 +242,9 @@ class Pieces:
         if not in_order:
             # Among the elements that equal the best, the index decides.
             equal = _equal(values, best.values)
-            among = Reduction(self.call.function, (last,), 0, True, where=equal if there is None else equal & there)
+            among = Reduction(
+                self.call.function, (last,), 0, True, where=equal if there is None else equal & there
+            )
             place = among.search(Operand(indices), False, _INT64)[1][0].indices
             assert place is not None
         # If a slice is empty in all parts, take the first part: its index is -1 too.
@@ -254,7 +271,9 @@ class TopK(Pieces):
     selection: Selection
 
     @classmethod
-    def of(cls, selection: Selection, shape: tuple[int, ...], dtype: np.dtype[Any], axes: Ints | None = None) -> TopK:
+    def of(
+        cls, selection: Selection, shape: tuple[int, ...], dtype: np.dtype[Any], axes: Ints | None = None
+    ) -> TopK:
         """Return a call with valid arguments, or refuse an element type without an order.
 
         `axes` are given if there are several, ascending; then the selection is along the new axis.
@@ -314,7 +333,9 @@ class TopK(Pieces):
         if len(parts) == 1:
             return parts[0]
         axis = self.selection.axis or 0
-        values, indices = (np.concatenate(each, axis) for each in zip(*(part[0] for part in parts), strict=True))
+        values, indices = (
+            np.concatenate(each, axis) for each in zip(*(part[0] for part in parts), strict=True)
+        )
         if not self.is_ordered:
             # Equal elements must come in ascending order of their indices.
             order = np.argsort(indices, axis)
@@ -329,21 +350,29 @@ class TopK(Pieces):
         """Return the k best from parts of whole slices."""
         ((values, indices),) = part = self.merge(parts)
         assert indices is not None
-        place = tuple(at for axis, at in zip(self.result_axes, origin, strict=True) if axis not in (None, *self.axes))
+        place = tuple(
+            at for axis, at in zip(self.result_axes, origin, strict=True) if axis not in (None, *self.axes)
+        )
         return tuple(self.selection.finish(self._whole_of(part), ValuesIndices(values, indices), place))
 
     def _whole_of(self, part: Part) -> NDArray[Any]:
         # A length that is unknown is that of an axis that stays: indices need to know the others.
         lengths = dict(zip(self.result_axes, part[0][0].shape, strict=True))
-        whole = [int(lengths[axis]) if math.isnan(length) else length for axis, length in enumerate(self.shape)]
+        whole = [
+            int(lengths[axis]) if math.isnan(length) else length for axis, length in enumerate(self.shape)
+        ]
         return np.broadcast_to(np.zeros((), self.dtype), whole)
 
 
 def places(shape: Sequence[int], sizes: Sequence[int]) -> Iterator[Place]:
     """Yield the places of pieces of these lengths, in row-major order."""
-    starts = (range(0, length, size or 1) if length else (0,) for length, size in zip(shape, sizes, strict=True))
+    starts = (
+        range(0, length, size or 1) if length else (0,) for length, size in zip(shape, sizes, strict=True)
+    )
     for start in itertools.product(*starts):
-        yield tuple(slice(at, min(at + size, length)) for at, size, length in zip(start, sizes, shape, strict=True))
+        yield tuple(
+            slice(at, min(at + size, length)) for at, size, length in zip(start, sizes, shape, strict=True)
+        )
 
 
 def _of_the_whole(error: ExtremumError, shape: Sequence[float], dtype: np.dtype[Any]) -> ExtremumError:

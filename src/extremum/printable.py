@@ -14,7 +14,9 @@ from collections.abc import Iterable, Sequence
 def printable(text: str, longest: int = 1000) -> str:
     r"""Return a text on one line: escaped as ``repr`` does it, cut in the middle if it is too long."""
     excerpt = _cut(text, longest)
-    line = "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in excerpt)
+    line = "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in excerpt
+    )
     # GitHub and Azure take commands from "##[" and "##vso[" anywhere in a line, GitHub also from "::" at its beginning.
     line = line.replace("##", "#\\x23")
     if line.lstrip().startswith("::"):

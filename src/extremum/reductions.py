@@ -152,7 +152,9 @@ class Reduction:
             x.whole(f"an array of {x.library}", f"{FILL}, or pass nan_policy='omit'")
         return x.valid if where is None else np.asarray(where & x.valid)
 
-    def defaults(self, dtype: np.dtype[Any], values: bool, index: Index, default: Any) -> tuple[Any, ...] | None:
+    def defaults(
+        self, dtype: np.dtype[Any], values: bool, index: Index, default: Any
+    ) -> tuple[Any, ...] | None:
         """Return a default for each end of the order, in the type of the result that it replaces, or refuse it."""
         if default is None:
             return None
@@ -279,7 +281,9 @@ def flag(function: str, name: str, value: object) -> bool:
     try:
         return bool(operator.index(value))  # type: ignore[arg-type]
     except TypeError:
-        raise ArgumentTypeError(f"{function}: {name} is {value!r}, not a bool", remedy="pass True or False") from None
+        raise ArgumentTypeError(
+            f"{function}: {name} is {value!r}, not a bool", remedy="pass True or False"
+        ) from None
 
 
 def as_mask(function: str, where: Any, shape: Ints | None = None, labels: Labels = ()) -> NDArray[np.bool_]:
@@ -343,7 +347,10 @@ def in_utc(function: str, default: Any, zone: str | None) -> Any:
 
 def _time(default: Any) -> Any:
     """Convert a time of Python or pandas without a zone to NumPy's type; return other values unchanged."""
-    if not isinstance(default, datetime.date | datetime.timedelta) or getattr(default, "tzinfo", None) is not None:
+    if (
+        not isinstance(default, datetime.date | datetime.timedelta)
+        or getattr(default, "tzinfo", None) is not None
+    ):
         return default
     # pandas' times have nanoseconds, which `to_numpy` keeps.
     if (exact := getattr(default, "to_numpy", None)) is not None:
@@ -360,17 +367,23 @@ def _default_index(function: str, default: Any, index: np.dtype[Any]) -> int:
     limits = np.iinfo(index)
     if not limits.min <= default <= limits.max:
         raise ArgumentError(
-            f"{function}: default={default} does not fit {index}", remedy="pass an index that fits, or dtype=int64"
+            f"{function}: default={default} does not fit {index}",
+            remedy="pass an index that fits, or dtype=int64",
         )
     return int(default)
 
 
 def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return a default as a 0-d array in the element type of the reduced array, or refuse it."""
-    value = _default_time(function, default, dtype) if dtype.kind in "mM" else _default_number(function, default, dtype)
+    value = (
+        _default_time(function, default, dtype)
+        if dtype.kind in "mM"
+        else _default_number(function, default, dtype)
+    )
     if value is None:
         raise ElementTypeError(
-            f"{function}: default is {default!r}, which is no element of {dtype}", remedy=f"pass one value of {dtype}"
+            f"{function}: default is {default!r}, which is no element of {dtype}",
+            remedy=f"pass one value of {dtype}",
         )
     return value
 
@@ -396,13 +409,19 @@ def _default_number(function: str, default: Any, dtype: np.dtype[Any]) -> NDArra
     try:
         return as_element(number, dtype)
     except ArgumentError as error:
-        raise ArgumentError(f"{function}: default={number} does not fit {dtype}", remedy=error.remedy) from None
+        raise ArgumentError(
+            f"{function}: default={number} does not fit {dtype}", remedy=error.remedy
+        ) from None
 
 
 def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = True) -> NDArray[Any]:
     """Copy a finished result to the caller's array, which stays untouched until then; or only check that it fits."""
     array = as_output(out, function)
-    if array.dtype.newbyteorder("=") != result.dtype or array.shape != result.shape or not array.flags.writeable:
+    if (
+        array.dtype.newbyteorder("=") != result.dtype
+        or array.shape != result.shape
+        or not array.flags.writeable
+    ):
         raise wrong_output(function, array, result.dtype, result.shape)
     if fill:
         # The native module writes, because it refuses an output whose elements share memory.
@@ -410,7 +429,9 @@ def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = Tru
     return array
 
 
-def wrong_output(function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: Sequence[int]) -> ExtremumError:
+def wrong_output(
+    function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: Sequence[int]
+) -> ExtremumError:
     """Return the error about an output array that cannot take a result of this type and shape."""
     given = f"out: {summary_of(out)}"
     own = out.dtype.newbyteorder("=")

@@ -11,7 +11,17 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie, TopK, require_elements
+from extremum.operations import (
+    ArgReduce,
+    Extremum,
+    OneHot,
+    Operation,
+    Order,
+    Reduce,
+    Tie,
+    TopK,
+    require_elements,
+)
 
 Array = NDArray[Any]
 Number = int | float
@@ -45,7 +55,9 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]
                 require_elements(x, axes)
             result = np.empty(_result_shape(x, axes), x.dtype)
             for place, block in zip(np.ndindex(result.shape), _blocks(x, axes), strict=True):
-                result[place] = block.flat[_position(block, order, tie)] if block.size else identity_of(x.dtype, order)
+                result[place] = (
+                    block.flat[_position(block, order, tie)] if block.size else identity_of(x.dtype, order)
+                )
     return result if keepdims else result.squeeze(tuple(axes))
 
 
@@ -111,7 +123,10 @@ def _numbers(block: Array) -> list[Number]:
     """Elements as Python's numbers; times as their stored integers, with NaN for NaT."""
     if block.dtype.kind in "mM":
         ticks = block.ravel().view(np.int64).tolist()
-        return [math.nan if missing else tick for tick, missing in zip(ticks, np.isnat(block.ravel()), strict=True)]
+        return [
+            math.nan if missing else tick
+            for tick, missing in zip(ticks, np.isnat(block.ravel()), strict=True)
+        ]
     return cast("list[Number]", block.ravel().tolist())
 
 

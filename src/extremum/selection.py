@@ -60,7 +60,9 @@ def top_k(
     default = in_utc("top_k", default, operand.zone)
     call = Selection.of(array, k, axis, mode, in_order, nan_policy, default, index_dtype)
     best = call.finish(array, call.select(array, call.mask(operand, where)))
-    axes = (-1,) if call.axis is None else tuple(-1 if each == call.axis else each for each in range(array.ndim))
+    axes = (
+        (-1,) if call.axis is None else tuple(-1 if each == call.axis else each for each in range(array.ndim))
+    )
     return ValuesIndices(*(operand.wrap(each, axes) for each in best))
 
 
@@ -118,7 +120,9 @@ class Selection:
         """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
         return Reduction("top_k", (self.largest,), nan_policy=self.nan_policy, where=where).mask(x)
 
-    def select(self, array: NDArray[Any], there: NDArray[np.bool_] | None) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
+    def select(
+        self, array: NDArray[Any], there: NDArray[np.bool_] | None
+    ) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
         """Return the candidates: the k best, or all if there are fewer; at least one under ``raise``.
 
         Where a slice has fewer elements that take part, the last indices are -1 and their values mean nothing.
@@ -177,7 +181,9 @@ def one_axis(x: Any, axis: Any) -> int | None:
     if isinstance(number, tuple) and len(number) == 1:
         (number,) = number
     if isinstance(number, tuple):
-        raise ArgumentTypeError(f"top_k: axis {axis!r} is not one axis", remedy="pass an int, or None for all elements")
+        raise ArgumentTypeError(
+            f"top_k: axis {axis!r} is not one axis", remedy="pass an int, or None for all elements"
+        )
     rank = len(x.shape)
     if not -rank <= number < rank:
         raise axis_error("top_k", number, x.shape, x)

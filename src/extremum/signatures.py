@@ -150,7 +150,9 @@ def _keywords(function: str) -> tuple[str, ...]:
     return tuple(inspect.signature(getattr(_native, function)).parameters)
 
 
-def unknown_keyword(function: str, keywords: Iterable[str], own: Collection[str] = ()) -> ArgumentTypeError | None:
+def unknown_keyword(
+    function: str, keywords: Iterable[str], own: Collection[str] = ()
+) -> ArgumentTypeError | None:
     """Return the error about the first keyword that a function does not have, or None; it suggests the word used here.
 
     `own` are its keywords; by default, those of the array function of this name.

@@ -90,7 +90,9 @@ class OperatorVersion:
     attributes: tuple[Attribute, ...] = ()
     broadcasts: bool = False  # whether inputs are broadcast; otherwise they must have the same shape
     coerced: bool = False  # whether the input is treated as 2-D, split at the axis
-    every_axis: bool = False  # whether all axes are reduced if none is given, unless `noop_with_empty_axes` is set
+    every_axis: bool = (
+        False  # whether all axes are reduced if none is given, unless `noop_with_empty_axes` is set
+    )
     identity: bool = False  # whether a reduction over no elements gives the identity of max or min
     ranks: tuple[int, int | None] = (0, None)  # the smallest and the largest rank; None means no limit
 
@@ -142,7 +144,12 @@ _Row = tuple[int, tuple[str, ...], dict[str, Any]]
 
 
 def _operator(
-    name: str, family: Family, operand: Parameter, outputs: Iterable[Parameter], rows: Iterable[_Row], **fields: Any
+    name: str,
+    family: Family,
+    operand: Parameter,
+    outputs: Iterable[Parameter],
+    rows: Iterable[_Row],
+    **fields: Any,
 ) -> tuple[OperatorVersion, ...]:
     """Return the versions of an operator, oldest first; an output without types takes those of the input."""
     return tuple(
@@ -151,7 +158,9 @@ def _operator(
             since=since,
             family=family,
             input=replace(operand, types=types),
-            outputs=tuple(replace(each, types=each.types or types) for each in others.get("outputs", outputs)),
+            outputs=tuple(
+                replace(each, types=each.types or types) for each in others.get("outputs", outputs)
+            ),
             domain=DIRECTML if name.startswith("DML_") else ONNX,
             **{key: value for key, value in (fields | others).items() if key != "outputs"},
         )
@@ -257,7 +266,11 @@ _DML_REDUCE_TO_INDEX: list[_Row] = [(0x1000, _DML_FLOATS, _UINT32), (0x2100, _DM
 _DML_FROM_3_0: list[_Row] = [(0x3000, _DML_NARROW, _UP_TO_EIGHT), (0x5000, _DML_ALL, _UP_TO_EIGHT)]
 _DML_REDUCE_TO_ELEMENT = [(0x1000, _DML_FLOATS, _FOUR), (0x2100, _DML_WORDS, _FOUR), *_DML_FROM_3_0]
 _DML_ELEMENTWISE = [(0x1000, _DML_FLOATS, _FOUR), (0x2100, _DML_NARROW, _FOUR), *_DML_FROM_3_0]
-_DML_HARDMAX = [(0x1000, _DML_FLOATS, _FOUR), (0x2000, _DML_FLOATS, _FOUR_OR_FIVE), (0x3000, _DML_FLOATS, _UP_TO_EIGHT)]
+_DML_HARDMAX = [
+    (0x1000, _DML_FLOATS, _FOUR),
+    (0x2000, _DML_FLOATS, _FOUR_OR_FIVE),
+    (0x3000, _DML_FLOATS, _UP_TO_EIGHT),
+]
 _DML_HARDMAX1 = [(0x5100, _DML_FLOATS, _UP_TO_EIGHT)]
 _DML_AXES = Attribute("axes", None, AttributeRange.AXIS_UNSIGNED, required=True, is_list=True)
 _DIRECTION = Attribute("axis_direction", 0, AttributeRange.FLAG)
@@ -277,21 +290,38 @@ _OUTPUT = [Parameter("OutputTensor", ())]
 _DIRECTML_OPERATORS = (
     _operator("DML_ARGMAX", Family.ARGMAX, _TENSOR, _OUTPUT, _DML_ARG, attributes=(_DML_AXES, _DIRECTION)),
     _operator("DML_ARGMIN", Family.ARGMIN, _TENSOR, _OUTPUT, _DML_ARG, attributes=(_DML_AXES, _DIRECTION)),
-    _operator("DML_REDUCE(ARGMAX)", Family.ARGMAX, _TENSOR, _OUTPUT, _DML_REDUCE_TO_INDEX, attributes=(_DML_AXES,)),
-    _operator("DML_REDUCE(ARGMIN)", Family.ARGMIN, _TENSOR, _OUTPUT, _DML_REDUCE_TO_INDEX, attributes=(_DML_AXES,)),
-    _operator("DML_REDUCE(MAX)", Family.LARGEST, _TENSOR, _OUTPUT, _DML_REDUCE_TO_ELEMENT, attributes=(_DML_AXES,)),
-    _operator("DML_REDUCE(MIN)", Family.SMALLEST, _TENSOR, _OUTPUT, _DML_REDUCE_TO_ELEMENT, attributes=(_DML_AXES,)),
+    _operator(
+        "DML_REDUCE(ARGMAX)", Family.ARGMAX, _TENSOR, _OUTPUT, _DML_REDUCE_TO_INDEX, attributes=(_DML_AXES,)
+    ),
+    _operator(
+        "DML_REDUCE(ARGMIN)", Family.ARGMIN, _TENSOR, _OUTPUT, _DML_REDUCE_TO_INDEX, attributes=(_DML_AXES,)
+    ),
+    _operator(
+        "DML_REDUCE(MAX)", Family.LARGEST, _TENSOR, _OUTPUT, _DML_REDUCE_TO_ELEMENT, attributes=(_DML_AXES,)
+    ),
+    _operator(
+        "DML_REDUCE(MIN)", Family.SMALLEST, _TENSOR, _OUTPUT, _DML_REDUCE_TO_ELEMENT, attributes=(_DML_AXES,)
+    ),
     _operator("DML_ELEMENT_WISE_MAX", Family.MAXIMUM, _A_AND_B, _OUTPUT, _DML_ELEMENTWISE),
     _operator("DML_ELEMENT_WISE_MIN", Family.MINIMUM, _A_AND_B, _OUTPUT, _DML_ELEMENTWISE),
     # The structure has no field for the axis: the document implies the last one.
-    _operator("DML_ACTIVATION_HARDMAX", Family.HARDMAX, _TENSOR, _OUTPUT, _DML_HARDMAX, attributes=(_LAST_AXIS,)),
-    _operator("DML_ACTIVATION_HARDMAX1", Family.HARDMAX, _TENSOR, _OUTPUT, _DML_HARDMAX1, attributes=(_DML_AXES,)),
+    _operator(
+        "DML_ACTIVATION_HARDMAX", Family.HARDMAX, _TENSOR, _OUTPUT, _DML_HARDMAX, attributes=(_LAST_AXIS,)
+    ),
+    _operator(
+        "DML_ACTIVATION_HARDMAX1", Family.HARDMAX, _TENSOR, _OUTPUT, _DML_HARDMAX1, attributes=(_DML_AXES,)
+    ),
     _operator("DML_TOP_K", Family.TOP, _TENSOR, _OUTPUT, _DML_TOP_K, attributes=(_DML_AXIS, _K)),
-    _operator("DML_TOP_K1", Family.TOP, _TENSOR, _OUTPUT, _DML_TOP_K1, attributes=(_DML_AXIS, _K, _DIRECTION)),
+    _operator(
+        "DML_TOP_K1", Family.TOP, _TENSOR, _OUTPUT, _DML_TOP_K1, attributes=(_DML_AXIS, _K, _DIRECTION)
+    ),
 )
 
 OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyType(
-    {(versions[0].domain, versions[0].name): versions for versions in (*_ONNX_OPERATORS, *_DIRECTML_OPERATORS)}
+    {
+        (versions[0].domain, versions[0].name): versions
+        for versions in (*_ONNX_OPERATORS, *_DIRECTML_OPERATORS)
+    }
 )
 """All versions of each operator, oldest first, by domain and name."""
 

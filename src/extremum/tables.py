@@ -59,7 +59,9 @@ def _over_axes(name: str) -> Callable[..., Any]:
 
 
 def _elementwise(name: str) -> Callable[..., Any]:
-    def function(*operands: Any, out: Any = None, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
+    def function(
+        *operands: Any, out: Any = None, nan_policy: NanPolicy = "propagate", where: Any = None
+    ) -> Any:
         tables = {at: _split(name, x) for at, x in enumerate(operands) if is_table(x)}
         first = next((table for table in tables.values() if table.by_column), None)
         if first is None:
@@ -69,7 +71,9 @@ def _elementwise(name: str) -> Callable[..., Any]:
                 f"{name}: the columns of the result have types of their own, and out has one",
                 remedy="omit out",
             )
-        others = {at: x for at, x in enumerate(operands) if at not in tables and type(x) not in (bool, int, float)}
+        others = {
+            at: x for at, x in enumerate(operands) if at not in tables and type(x) not in (bool, int, float)
+        }
         arrays = {at: operand_of(name, x) for at, x in others.items()}
         _require_alike(name, first, list(tables.values()), list(arrays.values()))
         results = []
@@ -122,9 +126,13 @@ def _require_alike(function: str, first: Table, tables: list[Table], arrays: lis
     """Refuse operands whose library, labels or shape differ from those of a table."""
     nothing = np.empty(0)
     with within(function):
-        common_library([*(Operand(nothing, library=each.library, labels=each.labels) for each in tables), *arrays])
+        common_library(
+            [*(Operand(nothing, library=each.library, labels=each.labels) for each in tables), *arrays]
+        )
     shapes = [*(each.shape for each in tables), *(each.array.shape for each in arrays)]
-    if elementwise.broadcast_shape(function, shapes) != first.shape or {each.shape for each in tables} != {first.shape}:
+    if elementwise.broadcast_shape(function, shapes) != first.shape or {each.shape for each in tables} != {
+        first.shape
+    }:
         own = f"a table of shape {first.shape}, whose columns have types of their own"
         raise ArgumentError(
             f"{function}: {own}, with other shapes",

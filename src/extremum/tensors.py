@@ -133,7 +133,9 @@ def shape_text(shape: Shape) -> str:
 def differ(first: Shape, second: Shape) -> bool:
     """Return whether no tensor can have both shapes: their ranks differ, or two sizes of one axis differ."""
     sizes = zip(first, second, strict=False)
-    return len(first) != len(second) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes)
+    return len(first) != len(second) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
+    )
 
 
 _SMALL = 1 << 20

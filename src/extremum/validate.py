@@ -29,7 +29,9 @@ Attributes = Mapping[str, Value]
 """The value of every attribute a version has."""
 
 
-def attributes(schema: OperatorVersion, values: Mapping[str, object], types: Sequence[TensorType] = ()) -> Attributes:
+def attributes(
+    schema: OperatorVersion, values: Mapping[str, object], types: Sequence[TensorType] = ()
+) -> Attributes:
     """Check the given attributes and those that are inputs of these types; fill in defaults for the others."""
     for name in values:
         known_attribute(schema, name)
@@ -67,7 +69,9 @@ def known_attribute(schema: OperatorVersion, name: str) -> None:
     versions = ((version, version.attribute(name)) for version in OPERATORS[schema.domain, schema.name])
     holders = [(version, each) for version, each in versions if each is not None and each.input is None]
     if not holders:
-        names = ", ".join(attribute.name for attribute in schema.attributes if attribute.input is None) or "none"
+        names = (
+            ", ".join(attribute.name for attribute in schema.attributes if attribute.input is None) or "none"
+        )
         raise SpecError(has_none, remedy=f"drop it; the attributes of {schema} are: {names}")
     first, own = holders[0]
     if first.since > schema.since:
@@ -75,14 +79,20 @@ def known_attribute(schema: OperatorVersion, name: str) -> None:
             f"{has_none} (it came with {first})",
             remedy=f"use {first.requirement} or later, or drop the attribute if its value is {own.default}",
         )
-    raise SpecError(f"{has_none} (the last to have it was {holders[-1][0]})", remedy="drop it, it has no effect")
+    raise SpecError(
+        f"{has_none} (the last to have it was {holders[-1][0]})", remedy="drop it, it has no effect"
+    )
 
 
 def attribute_value(schema: OperatorVersion, attribute: Attribute, values: Mapping[str, object]) -> Value:
     """Return the given value of one attribute, or its default."""
     if attribute.name not in values:
         if attribute.required:
-            source = f"attribute {attribute.name!r}" if attribute.input is None else f"input {attribute.input.name!r}"
+            source = (
+                f"attribute {attribute.name!r}"
+                if attribute.input is None
+                else f"input {attribute.input.name!r}"
+            )
             raise SpecError(f"{schema} needs the {source}")
         return attribute.default
     value = values[attribute.name]
@@ -168,7 +178,9 @@ def input_count(schema: OperatorVersion, count: int) -> None:
 
 def one_element_type(schema: OperatorVersion, types: Sequence[TensorType]) -> None:
     """Refuse inputs that differ in their element types."""
-    elements = sorted({tensor.element for tensor in types[: schema.input.maximum] if tensor.element is not None})
+    elements = sorted(
+        {tensor.element for tensor in types[: schema.input.maximum] if tensor.element is not None}
+    )
     if len(elements) > 1:
         raise ElementTypeError(
             f"{schema} takes inputs of one element type, not of {' and '.join(elements)}",
@@ -226,7 +238,9 @@ def shape(schema: OperatorVersion, tensor: TensorType) -> None:
 def output_count(schema: OperatorVersion, count: int) -> None:
     """Refuse a number of outputs that is not the version's."""
     if count != len(schema.outputs):
-        raise SpecError(f"{schema} has {len(schema.outputs)} output{'s' * (len(schema.outputs) > 1)}, not {count}")
+        raise SpecError(
+            f"{schema} has {len(schema.outputs)} output{'s' * (len(schema.outputs) > 1)}, not {count}"
+        )
 
 
 def output(schema: OperatorVersion, name: str, declared: TensorType, inferred: TensorType) -> None:

@@ -25,7 +25,9 @@ class BatchOutput:
     dtype: np.dtype[Any]
 
 
-def batch_outputs(model: PreparedModel, x: Any, axis: int, sizes: Sequence[int], one: str | None) -> list[BatchOutput]:
+def batch_outputs(
+    model: PreparedModel, x: Any, axis: int, sizes: Sequence[int], one: str | None
+) -> list[BatchOutput]:
     """Run a model on zeros to learn shapes and types of its outputs, or of output `one`, for batches of `x`."""
     shape = x.shape
     dtype = x.dtype
@@ -69,7 +71,9 @@ def batch_outputs(model: PreparedModel, x: Any, axis: int, sizes: Sequence[int],
     ]
 
 
-def _output(number: int, name: str, axis: int, sizes: list[int], arrays: tuple[NDArray[Any], ...]) -> BatchOutput:
+def _output(
+    number: int, name: str, axis: int, sizes: list[int], arrays: tuple[NDArray[Any], ...]
+) -> BatchOutput:
     """Return what an output is, from its arrays for batches of `sizes` entries."""
     if not isinstance(arrays[0], np.ndarray | np.generic):
         raise ArgumentError(
@@ -85,7 +89,9 @@ def _output(number: int, name: str, axis: int, sizes: list[int], arrays: tuple[N
     if len(axes) != 1 or len({len(shape) for shape in shapes}) > 1:
         raise ArgumentError(
             f"run: output {name!r} has no axis for the entries of the batch",
-            given=" and ".join(f"{list(shape)} for {size}" for shape, size in zip(shapes, sizes, strict=True)),
+            given=" and ".join(
+                f"{list(shape)} for {size}" for shape, size in zip(shapes, sizes, strict=True)
+            ),
             remedy="name an output that has one entry for each of the batch, or pass a model that has no others",
         )
     # The zeros do not show how long the text of other entries is.

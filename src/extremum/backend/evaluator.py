@@ -50,12 +50,18 @@ class Executor(ReferenceEvaluator):
             for name, _ in subgraphs_of(each.onnx_node):
                 getattr(each, name).locate(node_path(prefix, index, name))
 
-    def run(self, output_names: Any, feed_inputs: Any, attributes: Any = None, *options: Any, **extra: Any) -> Any:
+    def run(
+        self, output_names: Any, feed_inputs: Any, attributes: Any = None, *options: Any, **extra: Any
+    ) -> Any:
         """Run, with a function's defaults for the attributes that the call omits."""
-        return super().run(output_names, feed_inputs, {**self._defaults, **(attributes or {})}, *options, **extra)
+        return super().run(
+            output_names, feed_inputs, {**self._defaults, **(attributes or {})}, *options, **extra
+        )
 
 
-def _run_located(operator: OpRun, run: Callable[..., Any], place: str, /, *inputs: Any, **context: Any) -> Any:
+def _run_located(
+    operator: OpRun, run: Callable[..., Any], place: str, /, *inputs: Any, **context: Any
+) -> Any:
     """Run a node of another operator, and add the place of the node to an error."""
     try:
         return run(*inputs, **context)
@@ -68,7 +74,9 @@ def _run_located(operator: OpRun, run: Callable[..., Any], place: str, /, *input
             raise cause from None
         message = f"{type(cause).__name__}: {first_line(cause)}"
         if isinstance(cause, MemoryError):
-            raise errors.MemoryLimitError(f"{operator.op_type} ran out of memory", where=place, given=message) from None
+            raise errors.MemoryLimitError(
+                f"{operator.op_type} ran out of memory", where=place, given=message
+            ) from None
         raise ExecutionError(f"{operator.op_type} failed", where=place, given=message) from error
 
 

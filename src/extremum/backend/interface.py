@@ -58,7 +58,13 @@ class Backend(_OnnxBackend):
 
     @classmethod
     def prepare(
-        cls, model: Source, device: str = "CPU", *, engine: str | None = None, threads: int | None = None, **extra: Any
+        cls,
+        model: Source,
+        device: str = "CPU",
+        *,
+        engine: str | None = None,
+        threads: int | None = None,
+        **extra: Any,
     ) -> PreparedModel:
         """Check and load a model.
 
@@ -109,7 +115,9 @@ class Backend(_OnnxBackend):
             known = " or ".join(map(repr, ENGINES))
             raise ArgumentError(f"there is no engine {engine!r} here", remedy=f"use {known}")
         if threads is not None and operator.index(threads) < 1:
-            raise ArgumentError(f"threads must be at least 1, not {threads}", remedy="pass an integer above 0, or None")
+            raise ArgumentError(
+                f"threads must be at least 1, not {threads}", remedy="pass an integer above 0, or None"
+            )
         source = Model(model)
         if engine != "reference":
             source.split_weights()
@@ -147,7 +155,12 @@ class Backend(_OnnxBackend):
 
     @classmethod
     def run_node(
-        cls, node: onnx.NodeProto, inputs: Inputs, device: str = "CPU", outputs_info: object = None, **options: Any
+        cls,
+        node: onnx.NodeProto,
+        inputs: Inputs,
+        device: str = "CPU",
+        outputs_info: object = None,
+        **options: Any,
     ) -> tuple[Any, ...]:
         """Run one node on arrays, in input order or by name; see :meth:`prepare` and :meth:`PreparedModel.run`.
 

@@ -27,7 +27,9 @@ class FamilyOperator(OpRun):
     # The types of the last inputs, with their operation and outputs: most calls repeat the same types.
     _last: tuple[object, Operation, Sequence[Any]] | None = None
 
-    def run(self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any) -> tuple[Any, ...]:
+    def run(
+        self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any
+    ) -> tuple[Any, ...]:
         """Compute the node; the evaluator passes the attributes of the function that holds the node."""
         # The evaluator's own ``run`` replaces every TypeError, and our ElementTypeError is a TypeError.
         # Some of its operators return a NumPy scalar for a tensor of rank 0.
@@ -59,7 +61,9 @@ class FamilyOperator(OpRun):
         assert version is not None
         return version
 
-    def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> tuple[Operation, Sequence[Any]]:
+    def _plan(
+        self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]
+    ) -> tuple[Operation, Sequence[Any]]:
         """Return the operation, and for each output its sizes, its type and its name in errors."""
         version = self._version
         names = operand_names(self.onnx_node, version)

@@ -85,7 +85,9 @@ class PreparedModel(BackendRep):
         """Return the inputs by name, checked."""
         by_name = self._by_name(inputs)
         # The check of an array depends only on these; other inputs are checked in every run.
-        signature = [(name, x.dtype, x.shape) if isinstance(x, np.ndarray) else None for name, x in by_name.items()]
+        signature = [
+            (name, x.dtype, x.shape) if isinstance(x, np.ndarray) else None for name, x in by_name.items()
+        ]
         if signature == self._signature:
             return by_name
         sizes: dict[str, tuple[int, str]] = {}
@@ -103,10 +105,14 @@ class PreparedModel(BackendRep):
         if isinstance(inputs, Mapping):
             for name in inputs:
                 if name not in names:
-                    raise InputError(f"the model has no input {name!r}", remedy=f"its inputs are: {', '.join(names)}")
+                    raise InputError(
+                        f"the model has no input {name!r}", remedy=f"its inputs are: {', '.join(names)}"
+                    )
             for name in required:
                 if name not in inputs:
-                    raise InputError(f"input {name!r} is missing", given=f"inputs {', '.join(inputs) or 'none'}")
+                    raise InputError(
+                        f"input {name!r} is missing", given=f"inputs {', '.join(inputs) or 'none'}"
+                    )
             return dict(inputs)
         if not isinstance(inputs, list | tuple):
             raise InputError(
@@ -152,7 +158,9 @@ def _tensor(name: str, value: Any, expected: TensorType, sizes: dict[str, tuple[
     elif expected.element is not None and tensor.element != expected.element:
         if expected.element == "bfloat16" and array.dtype.itemsize == 2 and array.dtype.kind in "uiV":
             context["remedy"] = f"if these are bit patterns, say so: {name}.view(ml_dtypes.bfloat16)"
-        raise InputError(f"input {name!r} has elements of type {tensor.element}, not {expected.element}", **context)
+        raise InputError(
+            f"input {name!r} has elements of type {tensor.element}, not {expected.element}", **context
+        )
     if expected.shape is None:
         return array
     if array.ndim != len(expected.shape):
@@ -161,7 +169,9 @@ def _tensor(name: str, value: Any, expected: TensorType, sizes: dict[str, tuple[
         if isinstance(dimension, str):
             first, where = sizes.setdefault(dimension, (size, name))
             if size != first:
-                raise InputError(f"dimension {dimension!r} is {first} in {where!r} but {size} in {name!r}", **context)
+                raise InputError(
+                    f"dimension {dimension!r} is {first} in {where!r} but {size} in {name!r}", **context
+                )
         elif dimension is not None and size != dimension:
             raise InputError(
                 f"input {name!r} has {size} elements along axis {axis}, where the model declares {dimension}",

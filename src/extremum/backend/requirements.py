@@ -39,7 +39,9 @@ def require_implemented(
             if not (others_too or site.is_call):
                 require(domain, node.op_type, site.opsets[domain], refusal)
             types = (site.types.get(name, TensorType()) for name in node.output)
-            for name, tensor in zip(node.output, types if site.schema is None else site.outputs(), strict=True):
+            for name, tensor in zip(
+                node.output, types if site.schema is None else site.outputs(), strict=True
+            ):
                 if site.schema is not None:
                     declared = site.declared_types.get(name, TensorType())
                     validate.output(site.schema, name, declared=declared, inferred=tensor)

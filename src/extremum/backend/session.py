@@ -60,7 +60,9 @@ class Session:
                 with contextlib.suppress(ExtremumError):
                     self._executor = open_executor(with_dense(self._model.whole))
             if self._executor is None:
-                raise ExecutionError("onnxruntime could not run the model", given=first_line(error)) from error
+                raise ExecutionError(
+                    "onnxruntime could not run the model", given=first_line(error)
+                ) from error
         return self._executor.run(output_names, feeds)
 
 

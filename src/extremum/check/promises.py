@@ -100,7 +100,9 @@ def _axis_range(site: Site, schema: OperatorVersion, targets: Targets) -> Iterat
 
 def _axes_errors(site: Site, schema: OperatorVersion, *, explicit: bool) -> Iterator[ExtremumError]:
     """Yield the errors in the axes that a node states, or in their default."""
-    values = [site.values.get(each.name, validate.UNKNOWN) for each in schema.attributes if each.range.is_axis]
+    values = [
+        site.values.get(each.name, validate.UNKNOWN) for each in schema.attributes if each.range.is_axis
+    ]
     states = any(value is not validate.UNKNOWN for value in values)
     for tensor in site.inputs[:1] if states is explicit else ():
         if tensor.rank is not None and tensor.rank >= schema.ranks[0]:

@@ -202,7 +202,9 @@ class AskedRuntime:
         self.name = shown(watched)
         self._differences: dict[object, list[Difference]] = {}
 
-    def differences(self, site: Site, kinds: Iterable[Kind] = tuple(Kind)) -> Iterator[tuple[Difference, str]]:
+    def differences(
+        self, site: Site, kinds: Iterable[Kind] = tuple(Kind)
+    ) -> Iterator[tuple[Difference, str]]:
         """Yield each way in which the answers are not exact, and what shows it; nothing for invalid nodes."""
         is_known = all(tensor.element is not None for tensor in site.inputs)
         if not is_known or any(refusals(partial(site.outputs, any_element=site.written is not None))):

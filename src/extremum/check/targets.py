@@ -110,7 +110,9 @@ def _directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator
     least = k if isinstance(k, int) else 1
     shapes = ((None,) * 4 if each.shape is None else each.shape for each in site.operands)
     sizes = (tuple(size if isinstance(size, int) else least for size in shape) for shape in shapes)
-    types = [TensorType(each.element, each_sizes) for each, each_sizes in zip(site.operands, sizes, strict=True)]
+    types = [
+        TensorType(each.element, each_sizes) for each, each_sizes in zip(site.operands, sizes, strict=True)
+    ]
     # If these sizes do not fit each other, they say nothing about the model.
     if not any(refusals(infer.outputs, schema, site.accepted, types)):
         inputs = list(zip(site.names, types, strict=False))

@@ -14,7 +14,15 @@ import click
 from rich.progress import DownloadColumn, TransferSpeedColumn
 
 from extremum.cli.new_files import new_files, require_free
-from extremum.cli.options import PATH, Command, complete, json_option, named_options, refuse_unused, repeatable
+from extremum.cli.options import (
+    PATH,
+    Command,
+    complete,
+    json_option,
+    named_options,
+    refuse_unused,
+    repeatable,
+)
 from extremum.cli.terminal import progress, write
 from extremum.errors import ArgumentError, InputError, MemoryLimitError
 from extremum.functions import FUNCTIONS, Kind
@@ -99,19 +107,29 @@ def _number(text: str) -> int | float:
 @click.command(cls=Command)
 @click.argument("operation", shell_complete=complete(_OPTIONS, files=True))
 @click.argument("inputs", nargs=-1, required=True, type=click.Path())
-@click.option("-o", "--output", "out", type=PATH, metavar="OUT", required=True, help="A .npy, .zarr or .nc file.")
+@click.option(
+    "-o", "--output", "out", type=PATH, metavar="OUT", required=True, help="A .npy, .zarr or .nc file."
+)
 @repeatable("--axis", "axes", type=int, help="Axis to reduce; repeat for several [default: all].")
 @repeatable("--dim", "dims", help="Name of a dimension to reduce; repeat for several.")
 @click.option("--variable", help="Variable of NetCDF or HDF5, or array of Zarr or .npz; g/v is v in group g.")
 @click.option("--keepdims", is_flag=True, help="Keep each reduced axis, with length 1.")
 @click.option("--k", type=int, help="How many elements top_k selects.")
 @click.option(
-    "--mode", type=click.Choice(["largest", "smallest"]), default="largest", show_default=True, help="Of top_k."
+    "--mode",
+    type=click.Choice(["largest", "smallest"]),
+    default="largest",
+    show_default=True,
+    help="Of top_k.",
 )
 @click.option("--last", is_flag=True, help="Take the last of equal elements.")
-@click.option("--nan-policy", type=click.Choice(["propagate", "omit", "raise"]), default="propagate", show_default=True)
+@click.option(
+    "--nan-policy", type=click.Choice(["propagate", "omit", "raise"]), default="propagate", show_default=True
+)
 @click.option("--index", is_flag=True, help="Write the index of each value too, of max, min and minmax.")
-@click.option("--default", type=_number, metavar="NUMBER", help="Answer for a slice in which no element takes part.")
+@click.option(
+    "--default", type=_number, metavar="NUMBER", help="Answer for a slice in which no element takes part."
+)
 @click.option("--dtype", type=_INTEGERS, default="int64", show_default=True, help="Type of the indices.")
 @click.option("--output-name", metavar="NAME", help="Output to write, if the model has several.")
 @click.option("--memory", default="512MB", show_default=True, help="Memory for the pieces and their results.")

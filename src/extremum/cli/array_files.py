@@ -32,7 +32,13 @@ _LARGEST_RATIO = 100
 # With the suffix, below the limit of most file systems, 255 bytes.
 _LONGEST_FILE = 200
 # Windows has devices of these names in every folder, whatever the suffix.
-_DEVICES = {"con", "prn", "aux", "nul", *(f"{device}{digit}" for device in ("com", "lpt") for digit in range(10))}
+_DEVICES = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{device}{digit}" for device in ("com", "lpt") for digit in range(10)),
+}
 
 
 def read_array(source: str, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:

@@ -32,7 +32,11 @@ else:
     import tomli as tomllib
 
 # The level in SARIF, and the command in a GitHub workflow.
-_WORDS = {Severity.ERROR: ("error",) * 2, Severity.WARNING: ("warning",) * 2, Severity.INFO: ("note", "notice")}
+_WORDS = {
+    Severity.ERROR: ("error",) * 2,
+    Severity.WARNING: ("warning",) * 2,
+    Severity.INFO: ("note", "notice"),
+}
 
 _SETTINGS = {"select": list, "ignore": list, "feature-level": str, "for": str, "infos": bool, "strict": bool}
 _TYPES = {list: "a list of strings", str: "a string", bool: "true or false"}
@@ -69,7 +73,9 @@ def _use_settings(context: click.Context, _: click.Parameter, path: Path | None)
         kind = _SETTINGS[name]
         texts = value if isinstance(value, list) else []
         if not isinstance(value, kind) or not all(isinstance(each, str) for each in texts):
-            raise ArgumentError(f"the setting {name!r} must be {_TYPES[kind]}", where=where, given=repr(value))
+            raise ArgumentError(
+                f"the setting {name!r} must be {_TYPES[kind]}", where=where, given=repr(value)
+            )
     names = {name: "name" if name == "for" else name.replace("-", "_") for name in table}
     context.default_map = {names[name]: value for name, value in table.items()}
 
@@ -77,7 +83,9 @@ def _use_settings(context: click.Context, _: click.Parameter, path: Path | None)
 _codes_option = partial(
     options.repeatable,
     metavar="CODES",
-    callback=lambda _context, _parameter, values: [code.strip() for codes in values for code in codes.split(",")],
+    callback=lambda _context, _parameter, values: [
+        code.strip() for codes in values for code in codes.split(",")
+    ],
     shell_complete=options.complete_codes,
 )
 _LEVELS = click.Choice(list(map(str, FeatureLevel)))
@@ -86,7 +94,10 @@ _LEVELS = click.Choice(list(map(str, FeatureLevel)))
 @click.command(cls=options.Command)
 @options.models_argument
 @click.option(
-    "--feature-level", type=_LEVELS, metavar="LEVEL", help="Check for DirectML too, at a feature level such as 4_1."
+    "--feature-level",
+    type=_LEVELS,
+    metavar="LEVEL",
+    help="Check for DirectML too, at a feature level such as 4_1.",
 )
 @click.option(
     "--for",
@@ -102,7 +113,10 @@ _LEVELS = click.Choice(list(map(str, FeatureLevel)))
 @click.option("--strict/--no-strict", help="Show and count findings of severity info.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json", "github", "sarif"]), help="Output format [default: text]."
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "github", "sarif"]),
+    help="Output format [default: text].",
 )
 # Eager: the other options take their defaults from the file.
 @click.option(
@@ -147,7 +161,9 @@ def check(
         for model in map(str, models):
             result: Report | ExtremumError
             try:
-                result = look(model, feature_level=feature_level, runtime=runtime, select=select, ignore=ignore)
+                result = look(
+                    model, feature_level=feature_level, runtime=runtime, select=select, ignore=ignore
+                )
             except Exception as error:
                 # The next model may still be readable.
                 result = show_error(error, about=model if several else "")
@@ -243,7 +259,9 @@ def _result(model: str, finding: Finding) -> dict[str, Any]:
         "level": _WORDS[finding.severity][0],
         "message": {"text": _message(finding)},
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
-        "locations": [{**_location(model), "logicalLocations": [{"fullyQualifiedName": printable(finding.place)}]}],
+        "locations": [
+            {**_location(model), "logicalLocations": [{"fullyQualifiedName": printable(finding.place)}]}
+        ],
     }
 
 

@@ -43,10 +43,13 @@ def _case_options(command: Any) -> Any:
         words = f": {', '.join(TOPICS)}" if parameter == "topics" else ""
         help_ = f"Only {what}; may be repeated{words}."
         command = click.option(name, parameter, multiple=True, help=help_, **more)(command)
-    command = click.option("--specified-only", is_flag=True, help="Only cases that a specification decides.")(command)
-    return click.option(
+    specified_only = click.option(
+        "--specified-only", is_flag=True, help="Only cases that a specification decides."
+    )
+    seed = click.option(
         "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random elements."
-    )(command)
+    )
+    return seed(specified_only(command))
 
 
 @click.group(cls=Group)
@@ -83,11 +86,21 @@ def export_command(folder: Path, seed: int, as_json: bool, **filters: Any) -> No
 @adapter_option
 @_case_options
 @click.option(
-    "--limit", type=click.FloatRange(0.1), default=10.0, show_default=True, help="Time limit for a case, in seconds."
+    "--limit",
+    type=click.FloatRange(0.1),
+    default=10.0,
+    show_default=True,
+    help="Time limit for a case, in seconds.",
 )
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Number of runtimes tested at once.")
-@click.option("--compare", nargs=2, metavar="A B", help="Print the cases where two runtimes differ.", **_COMPLETED)
-@click.option("--json", "form", flag_value="json", help="Print one JSON object, which conformance card reads.")
+@click.option(
+    "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Number of runtimes tested at once."
+)
+@click.option(
+    "--compare", nargs=2, metavar="A B", help="Print the cases where two runtimes differ.", **_COMPLETED
+)
+@click.option(
+    "--json", "form", flag_value="json", help="Print one JSON object, which conformance card reads."
+)
 @click.option("--markdown", "form", flag_value="markdown", help="Print the report card.")
 def run_command(
     targets: tuple[str, ...],
@@ -117,7 +130,9 @@ def run_command(
         results = [result for result in each.results if not result.case.question.refused]
         if results and all(result.outcome is Outcome.REFUSED for result in results):
             why = printable(results[0].detail)
-            write_error(f"extremum: {each.runtime} refuses every case; is its adapter right? first reason: {why}")
+            write_error(
+                f"extremum: {each.runtime} refuses every case; is its adapter right? first reason: {why}"
+            )
     if form == "json":
         write(json_text(record(answers, seed)))
     elif form == "markdown":
@@ -137,7 +152,9 @@ def run_command(
 @click.option(
     "--tables", "form", flag_value="tables", help="Print the tables, without the differences of each runtime."
 )
-@click.option("--json", "form", flag_value="json", help="Print the run as one JSON object, without its cases.")
+@click.option(
+    "--json", "form", flag_value="json", help="Print the run as one JSON object, without its cases."
+)
 def card_command(run: Path, picture: Path | None, form: str | None) -> None:
     """Print the report card of RUN, a file that extremum conformance run --json printed."""
     if picture is not None:
@@ -178,7 +195,9 @@ def _run_all(names: list[str], suite: list[Case], limit: float, jobs: int) -> li
     with progress(MofNCompleteColumn()) as bar, ThreadPoolExecutor(jobs) as pool:
         tasks = {name: bar.add_task(name, total=len(suite)) for name in names}
         # Threads only wait here; each runtime works in a process.
-        futures = [pool.submit(run, name, suite, limit=limit, progress=partial(advance, name)) for name in names]
+        futures = [
+            pool.submit(run, name, suite, limit=limit, progress=partial(advance, name)) for name in names
+        ]
         try:
             return [future.result() for future in futures]
         except BaseException:

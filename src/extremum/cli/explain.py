@@ -67,8 +67,12 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 
 @click.command(cls=Command)
 @click.argument("code", metavar="[CODE|ERROR]", required=False, shell_complete=_complete)
-@click.option("--json", "form", flag_value="json", help="Print one JSON list: a record per rule, or of the error.")
-@click.option("--markdown", "form", flag_value="markdown", help="Print the page about all rules and rewrites.")
+@click.option(
+    "--json", "form", flag_value="json", help="Print one JSON list: a record per rule, or of the error."
+)
+@click.option(
+    "--markdown", "form", flag_value="markdown", help="Print the page about all rules and rewrites."
+)
 def explain(code: str | None, form: str | None) -> None:
     """Explain a rule or an error; without a name, list all.
 
@@ -95,9 +99,13 @@ def explain(code: str | None, form: str | None) -> None:
         records = [record_of_rule(rule)]
         models = {"For example": rule.example, "Instead": rule.instead}
         text = _fill(f"{rule.code} {rule.title} ({rule.severity.value})", rule.what, rule.why)
-        text += "".join(f"\n\n{word}:\n\n{textwrap.indent(each.rstrip(), '    ')}" for word, each in models.items())
+        text += "".join(
+            f"\n\n{word}:\n\n{textwrap.indent(each.rstrip(), '    ')}" for word, each in models.items()
+        )
     else:
-        raise errors.ArgumentError(f"there is no rule and no error {code!r}", remedy="run extremum explain for a list")
+        raise errors.ArgumentError(
+            f"there is no rule and no error {code!r}", remedy="run extremum explain for a list"
+        )
     if form == "json":
         text = json_text(records)
     elif form == "markdown":
@@ -113,7 +121,9 @@ def _record_of_error(error: type[Exception]) -> dict[str, Any]:
     what, *more = _paragraphs(error)
     bases = [each for each in error.__mro__[1:] if each not in (BaseException, object)]
     here = ("builtins", errors.__name__)
-    names = [each.__name__ if each.__module__ in here else f"{each.__module__}.{each.__name__}" for each in bases]
+    names = [
+        each.__name__ if each.__module__ in here else f"{each.__module__}.{each.__name__}" for each in bases
+    ]
     return {"error": error.__name__, "caught_as": names, "what": what, "more": " ".join(more)}
 
 
@@ -125,7 +135,10 @@ def _paragraphs(error: type[Exception]) -> list[str]:
 
 def record_of_rule(rule: Rule) -> dict[str, Any]:
     """Return the explanation of a rule as JSON can hold it."""
-    words = {name: getattr(rule, name) for name in ("code", "title", "severity", "what", "why", "example", "instead")}
+    words = {
+        name: getattr(rule, name)
+        for name in ("code", "title", "severity", "what", "why", "example", "instead")
+    }
     return {**words, "severity": rule.severity.value}
 
 
@@ -136,7 +149,9 @@ def markdown() -> str:
         f"```onnx\n{rule.example}```\n\nInstead:\n\n```onnx\n{rule.instead}```\n"
         for rule in RULES
     )
-    names = {versions[0].family: versions[0].name for (domain, _), versions in spec.OPERATORS.items() if not domain}
+    names = {
+        versions[0].family: versions[0].name for (domain, _), versions in spec.OPERATORS.items() if not domain
+    }
     rows = []
     for each in REWRITES:
         lists = (sorted(names[family] for family in each.families), sorted(each.elements), each.answers)

@@ -24,7 +24,12 @@ _LEVELS = [f"directml-{level}" for level in FeatureLevel]
 @click.command(cls=options.Command)
 @options.models_argument
 @click.option(
-    "-o", "--output", "out", type=options.PATH, metavar="OUT", help="File for the model, or folder for several models."
+    "-o",
+    "--output",
+    "out",
+    type=options.PATH,
+    metavar="OUT",
+    help="File for the model, or folder for several models.",
 )
 @click.option(
     "--for",
@@ -35,7 +40,10 @@ _LEVELS = [f"directml-{level}" for level in FeatureLevel]
 )
 @options.adapter_option
 @click.option(
-    "--raise-opset", type=click.IntRange(min=1), metavar="OPSET", help="Allow a later opset if a rewrite needs it."
+    "--raise-opset",
+    type=click.IntRange(min=1),
+    metavar="OPSET",
+    help="Allow a later opset if a rewrite needs it.",
 )
 @click.option(
     "--strict/--no-strict",
@@ -110,13 +118,18 @@ def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dic
     owners: dict[Path, Path] = {}
     for model, below in models.items():
         if (other := owners.setdefault(out / below, model)) is not model:
-            raise ArgumentError(f"'{other}' and '{model}' both go to '{out / below}'", remedy="fix one at a time")
+            raise ArgumentError(
+                f"'{other}' and '{model}' both go to '{out / below}'", remedy="fix one at a time"
+            )
         require_absent(out / below, "choose another folder, or move that file")
     return {model: place for place, model in owners.items()}
 
 
 def _write(result: Fixed, source: Path, out: Path) -> None:
-    if has_external_data(result.model) and out.absolute().parent.resolve() != source.absolute().parent.resolve():
+    if (
+        has_external_data(result.model)
+        and out.absolute().parent.resolve() != source.absolute().parent.resolve()
+    ):
         raise ArgumentError(
             f"the weights of '{source}' are in other files of its folder",
             remedy="write the fixed model to that folder",

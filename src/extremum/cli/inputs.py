@@ -94,14 +94,20 @@ def draw(
     dtype = declared.dtype
     # Strings are an object dtype, and only numbers can be drawn.
     if dtype is None or declared.shape is None or dtype.kind == "O":
-        why = "its rank is open" if dtype is not None and declared.shape is None else "it is no tensor of numbers"
+        why = (
+            "its rank is open"
+            if dtype is not None and declared.shape is None
+            else "it is no tensor of numbers"
+        )
         raise InputError(
             f"input {name!r} cannot be drawn at random: {why}",
             remedy=f"pass it with -i {name}=file",
         )
     for size in declared.shape:
         if isinstance(size, str) and size not in sizes:
-            raise InputError(f"dimension {size!r} of input {name!r} has no size", remedy=f"set it: --set {size}=8")
+            raise InputError(
+                f"dimension {size!r} of input {name!r} has no size", remedy=f"set it: --set {size}=8"
+            )
     shape = tuple(sizes[size] if isinstance(size, str) else size for size in declared.shape)
     require_array(shape, dtype, name)
     limits = _limits(dtype)
@@ -140,12 +146,16 @@ def _ends(name: str, span: str, dtype: np.dtype[Any], limits: tuple[int, int] | 
             remedy=f"write for example {FORMS['name=low:high'][1]}",
         ) from None
     if low > high:
-        raise InputError(f"the range of input {name!r} is empty", given=span, remedy="write the lower end first")
+        raise InputError(
+            f"the range of input {name!r} is empty", given=span, remedy="write the lower end first"
+        )
     if limits:
         fits = limits[0] <= low and high <= limits[1]
     else:
         with np.errstate(over="ignore"):
             fits = np.isfinite(np.array((low, high)).astype(dtype).astype(complex)).all()
     if not fits:
-        raise InputError(f"the range of input {name!r} does not fit its type", given=f"{span} for {dtype.name}")
+        raise InputError(
+            f"the range of input {name!r} does not fit its type", given=f"{span} for {dtype.name}"
+        )
     return low, high

@@ -93,7 +93,9 @@ def _cpp(model: LoweredModel) -> Iterator[str]:
         yield "\n" if number else ""
         # Each line ends with a word of this package or a quotation mark; a final backslash would join the next line.
         yield f"// {printable(node.place)}: {node.version}, feature level {step.feature_level}\n// {printable(names)}\n"
-        yield from _structure(f"op{number}", f"{step.desc.operator}_OPERATOR_DESC", f"op{number}_desc", step.desc)
+        yield from _structure(
+            f"op{number}", f"{step.desc.operator}_OPERATOR_DESC", f"op{number}_desc", step.desc
+        )
         yield f"const DML_OPERATOR_DESC op{number}_operator = {{{_type(step)}, &op{number}_desc}};\n"
 
 
@@ -153,7 +155,10 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
         for number, step in enumerate(node.steps):
             # Another operator may have described the same bits as signed.
             types = [tensor.data_type.element_type.dtype for tensor in step.desc.tensors.values()]
-            views = [buffers[name].view(dtype) for name, dtype in zip(step.inputs + step.outputs, types, strict=True)]
+            views = [
+                buffers[name].view(dtype)
+                for name, dtype in zip(step.inputs + step.outputs, types, strict=True)
+            ]
             count = len(step.inputs)
             directml.create_operator(step.desc).dispatch(views[:count], views[count:])
             title = node.place if len(node.steps) == 1 else f"{node.place} step {number}"

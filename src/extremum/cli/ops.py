@@ -51,7 +51,10 @@ def tables() -> Iterator[list[list[str]]]:
         operators = [versions for (of, _), versions in spec.OPERATORS.items() if of == domain]
         columns: dict[tuple[str, ...], list[str]] = {}
         for row in ELEMENT_TYPES:
-            since = (next((each.version for each in versions if row.name in each.types), "-") for versions in operators)
+            since = (
+                next((each.version for each in versions if row.name in each.types), "-")
+                for versions in operators
+            )
             columns.setdefault(tuple(since), []).append(row.name)
         columns.pop(("-",) * len(operators), None)
         firsts = ([versions[0].name, ", ".join(each.version for each in versions)] for versions in operators)

@@ -75,7 +75,11 @@ def named_options() -> dict[str, str]:
     context = click.get_current_context()
     options = {str(each.name): each for each in context.command.params if isinstance(each, click.Option)}
     origin = ParameterSource.COMMANDLINE
-    return {name: _spelling(each) for name, each in options.items() if context.get_parameter_source(name) is origin}
+    return {
+        name: _spelling(each)
+        for name, each in options.items()
+        if context.get_parameter_source(name) is origin
+    }
 
 
 def refuse_unused(what: str, names: Collection[str]) -> None:
@@ -99,7 +103,9 @@ def complete(
 ) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
     """Return a function that completes one of several words, or else the name of a file."""
 
-    def completions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def completions(
+        context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         choices = words() if callable(words) else words
         items = [CompletionItem(word) for word in choices if word.startswith(incomplete)]
         return items or ([CompletionItem(incomplete, type="file")] if files else [])
@@ -107,7 +113,9 @@ def complete(
     return completions
 
 
-def complete_codes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_codes(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
     """Complete the last of several rule codes that are separated by commas."""
     from extremum.check import RULES
 
@@ -158,7 +166,9 @@ def models_of(paths: Collection[Path]) -> tuple[dict[Path, Path], bool]:
     for path in paths:
         below = sorted(_models_below(path)) if path.is_dir() else [path]
         if not below:
-            raise ArgumentError(f"there is no .onnx file in the folder '{path}'", remedy="name the file of a model")
+            raise ArgumentError(
+                f"there is no .onnx file in the folder '{path}'", remedy="name the file of a model"
+            )
         for model in below:
             models.setdefault(model, model.relative_to(path) if path.is_dir() else Path(path.name))
     return models, len(models) > 1 or any(path.is_dir() for path in paths)
@@ -179,7 +189,11 @@ _NUMBER = r"[+-]?(?:\d{1,40}|(?:\d{1,40}\.\d{0,40}|\.?\d{1,40})(?:e[+-]?\d{1,4})
 FORMS = {
     "name=file": (r"([^=]+)=(.+)", "-i input=scores.npy", "input {!r} is given twice"),
     "dimension=size": (r"(.+)=0*(\d+)", "--set batch=8", "dimension {!r} is given two sizes"),
-    "name=low:high": (rf"(.+)=({_NUMBER}:{_NUMBER})", "--range tokens=0:100", "input {!r} is given two ranges"),
+    "name=low:high": (
+        rf"(.+)=({_NUMBER}:{_NUMBER})",
+        "--range tokens=0:100",
+        "input {!r} is given two ranges",
+    ),
 }
 """For each form a pattern, an example, and the error about two values."""
 
@@ -204,5 +218,7 @@ def parse_sizes(texts: Iterable[str]) -> dict[str, int]:
     for name, size in sizes.items():
         # Count the digits first: Python converts no text of thousands of them.
         if len(size) > 19 or int(size) >= 2**63:
-            raise InputError(f"the size of dimension {name!r} is too large", given=size, remedy="a size is below 2**63")
+            raise InputError(
+                f"the size of dimension {name!r} is too large", given=size, remedy="a size is below 2**63"
+            )
     return {name: int(size) for name, size in sizes.items()}

@@ -62,7 +62,9 @@ class _LazyGroup(Group):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option("--version", "show_version", is_flag=True, help="Show the version and exit.")
-@click.option("--json", "form", flag_value="json", help="With --version: print one JSON object for a bug report.")
+@click.option(
+    "--json", "form", flag_value="json", help="With --version: print one JSON object for a bug report."
+)
 @click.pass_context
 def program(context: click.Context, show_version: bool, form: str | None) -> None:
     """Run operators that pick the largest or smallest elements, exactly as each version specifies.

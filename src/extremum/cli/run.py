@@ -14,7 +14,15 @@ from rich.table import Column, Table
 from extremum import backend
 from extremum.cli.array_files import output_paths, write_outputs
 from extremum.cli.inputs import gather
-from extremum.cli.options import PATH, Command, json_option, named_options, parse_pairs, parse_sizes, repeatable
+from extremum.cli.options import (
+    PATH,
+    Command,
+    json_option,
+    named_options,
+    parse_pairs,
+    parse_sizes,
+    repeatable,
+)
 from extremum.cli.terminal import write, write_table
 from extremum.errors import ArgumentError
 from extremum.graph.types import declared_inputs
@@ -32,7 +40,9 @@ def describe(name: str, value: Any) -> dict[str, Any]:
 
 @click.command(cls=Command)
 @click.argument("model", type=PATH)
-@repeatable("-i", "--input", "files", metavar="NAME=FILE", help="Read an input from a .npy, .npz:ENTRY or .pb file.")
+@repeatable(
+    "-i", "--input", "files", metavar="NAME=FILE", help="Read an input from a .npy, .npz:ENTRY or .pb file."
+)
 @click.option("--random", is_flag=True, help="Draw the other inputs at random.")
 @repeatable(
     "--range",
@@ -40,10 +50,17 @@ def describe(name: str, value: Any) -> dict[str, Any]:
     metavar="NAME=LOW:HIGH",
     help="Range of a random input, both ends included [default: 0:1; floats: a normal distribution].",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs."
+)
 @repeatable("--set", "sizes", metavar="DIM=SIZE", help="Size of a symbolic dimension.")
 @click.option(
-    "-o", "--output", "folder", type=PATH, metavar="DIR", help="Write each output to a .npy file in this folder."
+    "-o",
+    "--output",
+    "folder",
+    type=PATH,
+    metavar="DIR",
+    help="Write each output to a .npy file in this folder.",
 )
 @click.option(
     "--engine",

@@ -46,7 +46,11 @@ class Answers:
 
 
 def run(
-    runtime: str, cases: Iterable[Case], *, limit: float = 10.0, progress: Callable[[Case], None] = lambda case: None
+    runtime: str,
+    cases: Iterable[Case],
+    *,
+    limit: float = 10.0,
+    progress: Callable[[Case], None] = lambda case: None,
 ) -> Answers:
     """Run cases in a runtime, in a process of its own, and return its :class:`Answers`.
 

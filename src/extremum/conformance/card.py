@@ -33,7 +33,10 @@ from extremum.tensors import ELEMENT_TYPES
 REFUSALS = "refusals"
 """The column for cases that must be refused, next to those for element types, about which it says nothing."""
 
-COLUMNS = [*(each.name for each in ELEMENT_TYPES if any(each.name in row.types for row in VERSIONS)), REFUSALS]
+COLUMNS = [
+    *(each.name for each in ELEMENT_TYPES if any(each.name in row.types for row in VERSIONS)),
+    REFUSALS,
+]
 """The element types that any version takes, and the refusals."""
 
 
@@ -66,7 +69,8 @@ class Recorded:
 
     runtime: str
     version: str
-    cells: Mapping[tuple[str, str], Counter[Outcome]]  # by version, such as ArgMax-13, and element type or REFUSALS
+    # By version, such as ArgMax-13, and element type or REFUSALS.
+    cells: Mapping[tuple[str, str], Counter[Outcome]]
     kinds: tuple[Kind, ...]
 
     @property
@@ -76,7 +80,11 @@ class Recorded:
 
     def counts(self, version: str | None = None, element: str | None = None) -> Counter[Outcome]:
         """Return how many cases have each outcome, of all versions and columns or of one."""
-        cells = [self.cells[cell] for cell in self.cells if version in (None, cell[0]) and element in (None, cell[1])]
+        cells = [
+            self.cells[cell]
+            for cell in self.cells
+            if version in (None, cell[0]) and element in (None, cell[1])
+        ]
         return sum(cells, Counter())
 
 
@@ -126,8 +134,12 @@ def _cells(results: Sequence[Result]) -> dict[str, dict[str, str]]:
 
 def _kinds(results: Sequence[Result]) -> list[Kind]:
     """Return the kinds: what a document decides, then what none decides, then refusals; the most cases first."""
-    totals = Counter((each.case.version, each.case.element) for each in results if not each.case.question.refused)
-    refusals = Counter((each.case.version, each.case.element) for each in results if each.outcome is Outcome.REFUSED)
+    totals = Counter(
+        (each.case.version, each.case.element) for each in results if not each.case.question.refused
+    )
+    refusals = Counter(
+        (each.case.version, each.case.element) for each in results if each.outcome is Outcome.REFUSED
+    )
     alike: dict[tuple[Any, ...], list[Result]] = {}
     for each in results:
         case = each.case
@@ -154,12 +166,17 @@ def _kind(topic: str, members: Sequence[Result]) -> Kind:
     where = {version: " ".join(each) for version, each in elements.items()}
     titles = " ".join(dict.fromkeys(each.case.question.title for each in members)) if topic else ""
     case = first.case
-    return Kind(first.outcome.value, topic, case.specified, len(members), where, titles, case.name, first.detail)
+    return Kind(
+        first.outcome.value, topic, case.specified, len(members), where, titles, case.name, first.detail
+    )
 
 
 def summarised(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return a recorded run without the individual cases."""
-    return {**run, "runtimes": [{key: each[key] for key in each if key != "differences"} for each in run["runtimes"]]}
+    return {
+        **run,
+        "runtimes": [{key: each[key] for key in each if key != "differences"} for each in run["runtimes"]],
+    }
 
 
 def recorded(run: Mapping[str, Any]) -> list[Recorded]:
@@ -225,7 +242,9 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
     explanation = "Two colours: the worst of the answers below, the best above."
     title = f"{textwrap.fill(caption, 44)}.\n{textwrap.fill(explanation, 44)}"
     # On the left, in two columns: a phone shows the legend together with the first column of runtimes.
-    figure.legend(handles=handles, ncols=2, loc="outside lower left", frameon=False, title=title).set_alignment("left")
+    figure.legend(
+        handles=handles, ncols=2, loc="outside lower left", frameon=False, title=title
+    ).set_alignment("left")
     figure.savefig(path, dpi=130)
 
 
@@ -307,7 +326,9 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences:
         for section, heading in enumerate(_SECTIONS):
             if kinds := [kind for kind in runtime.kinds if kind.section == section]:
                 parts.append(f"### {heading}")
-                parts += [_difference(kind, examples[kind.example]) for kind in kinds if kind.example in examples]
+                parts += [
+                    _difference(kind, examples[kind.example]) for kind in kinds if kind.example in examples
+                ]
     return "\n\n".join(parts) + "\n"
 
 

@@ -79,7 +79,9 @@ def export(
     """
     target = Path(folder)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise ArgumentError(f"{str(target)!r} is not an empty folder", remedy="name a folder that does not exist yet")
+        raise ArgumentError(
+            f"{str(target)!r} is not an empty folder", remedy="name a folder that does not exist yet"
+        )
     if next(cases(selection, seed), None) is None:
         raise ArgumentError("no case matches", remedy="drop a filter")
     # Next to the target, so that the finished folder only needs a new name.

@@ -47,4 +47,6 @@ def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
         node = helper.make_node("Question", names, result_names, domain=domain)
         ir = max(ir, 8)
     graph = helper.make_graph([node], case.name, inputs, outputs, initializers)
-    return helper.make_model(graph, opset_imports=opsets, ir_version=ir, functions=functions, producer_name="extremum")
+    return helper.make_model(
+        graph, opset_imports=opsets, ir_version=ir, functions=functions, producer_name="extremum"
+    )

@@ -58,7 +58,8 @@ class Question(AnyQuestion):
 
     title: str  # a few words with underscores, unique within the topic, version and element type
     says: str = ""  # what the specification says, in a few words
-    leaves_open: str = ""  # what it leaves open, so that runtimes may rightly differ; empty where it says everything
+    # What it leaves open, so that runtimes may rightly differ; empty where it says everything.
+    leaves_open: str = ""
     refused: bool = False  # whether the node breaks a rule of its version, so that there is no answer
     placement: Placement = Placement.GRAPH
 
@@ -104,7 +105,9 @@ class Subject:
         """Return the elements with these bit patterns."""
         return np.array(patterns, self.unsigned).view(self.dtype)
 
-    def ask(self, title: str, *inputs: Array, says: str = "", leaves_open: str = "", **attributes: object) -> Question:
+    def ask(
+        self, title: str, *inputs: Array, says: str = "", leaves_open: str = "", **attributes: object
+    ) -> Question:
         """Return a question; one axis becomes a list where a version takes ``axes``, and k is TopK's whole axis."""
         if self.has("axes") and "axis" in attributes:
             attributes = {"axes": (attributes.pop("axis"),), **attributes}
@@ -157,7 +160,9 @@ def _plain(s: Subject) -> Iterator[Question]:
 def _defaults(s: Subject) -> Iterator[Question]:
     if s.kind == "hardmax":
         for shape in ((3, 4, 5), (3, 4)):
-            yield s.ask(f"rank_{len(shape)}", s.distinct(*shape), says=f"axis is {s.version.attributes[0].default}")
+            yield s.ask(
+                f"rank_{len(shape)}", s.distinct(*shape), says=f"axis is {s.version.attributes[0].default}"
+            )
     elif s.kind == "top":
         yield s.ask("none", s.distinct(3, 4), k=2, says=f"axis is -1; {s.says}")
     else:
@@ -173,7 +178,9 @@ def _lengths(s: Subject) -> Iterator[Question]:
     long = 1000
     if s.elementwise:
         for length in (*squares, long):
-            yield s.ask(f"length_{length}", s.array([2] * length), s.array([2] * (length - 1) + [peak]), says=s.says)
+            yield s.ask(
+                f"length_{length}", s.array([2] * length), s.array([2] * (length - 1) + [peak]), says=s.says
+            )
         return
     for length in squares:
         square = np.full((length, length), 2)
@@ -200,16 +207,21 @@ def _rank(s: Subject) -> Iterator[Question]:
 def _negative_axis(s: Subject) -> Iterator[Question]:
     leaves_open = "" if s.version.since >= 11 else "what a negative axis means"
     for axis in (-1, -2, -3):
-        yield s.ask(f"minus_{-axis}", s.distinct(3, 4, 5), axis=axis, says=_AXIS_RANGE, leaves_open=leaves_open)
+        yield s.ask(
+            f"minus_{-axis}", s.distinct(3, 4, 5), axis=axis, says=_AXIS_RANGE, leaves_open=leaves_open
+        )
 
 
 # Axes mean the same for all element types.
 @_topic(lambda s: s.kind == "reduction" and s.dtype.name in ("float32", "int64"))
 def _axes(s: Subject) -> Iterator[Question]:
     says = "reduced along the axes that are listed"
-    for title, axes in {"first_two": (0, 1), "outer": (0, 2), "not_in_sequence": (2, 0), "all": (0, 1, 2)}.items():
+    several = {"first_two": (0, 1), "outer": (0, 2), "not_in_sequence": (2, 0), "all": (0, 1, 2)}
+    for title, axes in several.items():
         for keepdims in (0, 1):
-            yield s.ask(f"{title}_keepdims_{keepdims}", s.distinct(3, 2, 4), axes=axes, keepdims=keepdims, says=says)
+            yield s.ask(
+                f"{title}_keepdims_{keepdims}", s.distinct(3, 2, 4), axes=axes, keepdims=keepdims, says=says
+            )
     leaves_open = "" if s.version.since >= 11 else "what a negative axis means"
     yield s.ask("negative", s.distinct(3, 2, 4), axes=(-1, 0), says=says, leaves_open=leaves_open)
     leaves_open = "what becomes of a tensor of rank 0" if s.version.since == 12 else ""
@@ -223,9 +235,12 @@ def _axes(s: Subject) -> Iterator[Question]:
 
 @_topic(lambda s: s.has("keepdims"))
 def _keepdims(s: Subject) -> Iterator[Question]:
-    for keepdims, says in enumerate(("the reduced dimension goes", "the reduced dimension stays with size 1")):
+    promises = ("the reduced dimension goes", "the reduced dimension stays with size 1")
+    for keepdims, says in enumerate(promises):
         for shape in ((3, 4), (5,)):
-            yield s.ask(f"{keepdims}_rank_{len(shape)}", s.distinct(*shape), axis=0, keepdims=keepdims, says=says)
+            yield s.ask(
+                f"{keepdims}_rank_{len(shape)}", s.distinct(*shape), axis=0, keepdims=keepdims, says=says
+            )
 
 
 def _tie_tensors(s: Subject, peak: int) -> list[tuple[str, Array, int]]:
@@ -237,7 +252,9 @@ def _tie_tensors(s: Subject, peak: int) -> list[tuple[str, Array, int]]:
 @_topic(lambda s: not s.elementwise)
 def _ties(s: Subject) -> Iterator[Question]:
     leaves_open = _WHICH_INDEX if s.kind == "arg" and not s.has("select_last_index") else ""
-    says = {"top": _FIRST, "reduction": s.says}.get(s.kind, s.says if leaves_open else "the first of equal elements")
+    says = {"top": _FIRST, "reduction": s.says}.get(
+        s.kind, s.says if leaves_open else "the first of equal elements"
+    )
     peak = 1 if s.smallest else 7
     rows, columns, rank_1 = _tie_tensors(s, peak)
     long = np.full((2, 70), 4)
@@ -251,7 +268,9 @@ def _ties(s: Subject) -> Iterator[Question]:
 def _last_index(s: Subject) -> Iterator[Question]:
     for last, which in enumerate(("first", "last")):
         for title, x, axis in _tie_tensors(s, 1 if s.smallest else 7):
-            yield s.ask(f"{last}_{title}", x, axis=axis, select_last_index=last, says=f"the {which} of equal elements")
+            yield s.ask(
+                f"{last}_{title}", x, axis=axis, select_last_index=last, says=f"the {which} of equal elements"
+            )
     if s.floating:
         x = s.array([[2, np.nan, 7, np.nan, 4]])
         says = "the last of equal elements"
@@ -261,7 +280,9 @@ def _last_index(s: Subject) -> Iterator[Question]:
 @_topic(lambda s: s.kind == "top")
 def _count(s: Subject) -> Iterator[Question]:
     for axis, size in enumerate((3, 4, 5)):
-        yield from (s.ask(f"{k}_axis_{axis}", s.distinct(3, 4, 5), axis=axis, k=k, says=s.says) for k in (1, 2, size))
+        yield from (
+            s.ask(f"{k}_axis_{axis}", s.distinct(3, 4, 5), axis=axis, k=k, says=s.says) for k in (1, 2, size)
+        )
     yield s.ask("0", s.distinct(3, 4), k=0, leaves_open="whether k may be 0")
     if s.dtype.name in ("float16", "float32", "int64"):
         row = s.array(s.rng.integers(0, 100, (1, 3000)))
@@ -323,7 +344,9 @@ def _operands(s: Subject) -> Iterator[Question]:
 @_topic(lambda s: s.dtype.name == "float32")
 def _placement(s: Subject) -> Iterator[Question]:
     inputs = s.pair("two", 3, 4).inputs if s.elementwise else [s.distinct(3, 4)]
-    attributes: dict[str, Any] = {} if s.elementwise else {"axis": 1} | ({"keepdims": 0} if s.has("keepdims") else {})
+    attributes: dict[str, Any] = (
+        {} if s.elementwise else {"axis": 1} | ({"keepdims": 0} if s.has("keepdims") else {})
+    )
     for placement in (Placement.SYMBOLIC, Placement.SUBGRAPH, Placement.FUNCTION):
         says = "a node means the same wherever it stands"
         yield replace(s.ask(placement.name.lower(), *inputs, says=says, **attributes), placement=placement)
@@ -339,10 +362,17 @@ def _infinities(s: Subject) -> Iterator[Question]:
     yield s.row("highest", s.array([np.inf, highest]))
     if s.elementwise:
         return
-    first = s.kind in ("reduction", "top") or s.has("select_last_index") or s.version.coerced or s.version.since >= 13
+    first = (
+        s.kind in ("reduction", "top")
+        or s.has("select_last_index")
+        or s.version.coerced
+        or s.version.since >= 13
+    )
     for title, value in (("all_minus", -np.inf), ("all_plus", np.inf)):
         leaves_open = "" if first else _WHICH_INDEX
-        yield s.ask(title, s.array([[value] * 4]), axis=1, says="the first of equals", leaves_open=leaves_open)
+        yield s.ask(
+            title, s.array([[value] * 4]), axis=1, says="the first of equals", leaves_open=leaves_open
+        )
 
 
 @_topic()
@@ -382,7 +412,11 @@ def _denormals(s: Subject) -> Iterator[Question]:
 def _nan(s: Subject) -> Iterator[Question]:
     numbers = s.array([1, 2, 3, 4, 5])
     rows = {"first": [np.nan, 7, 2, 5, 1], "middle": [2, 7, np.nan, 5, 1], "last": [2, 7, 1, 5, np.nan]}
-    rows |= {"all": [np.nan] * 5, "with_infinities": [np.inf, 2, np.nan, -np.inf, np.inf], "payload": [1, 2, 3, 4, 5]}
+    rows |= {
+        "all": [np.nan] * 5,
+        "with_infinities": [np.inf, 2, np.nan, -np.inf, np.inf],
+        "payload": [1, 2, 3, 4, 5],
+    }
     # Two quiet NaNs: the highest bit of the mantissa is set.
     infinity, minus = s.array([np.inf, -0.0]).view(s.unsigned).tolist()
     quiet = infinity | (infinity & -infinity) >> 1
@@ -429,9 +463,13 @@ def _empty(s: Subject) -> Iterator[Question]:
     else:
         says = "the input must not be empty" if s.kind == "arg" and s.version.since == 11 else ""
         for keepdims in (0, 1):
-            yield s.ask(f"keepdims_{keepdims}", none, axis=1, keepdims=keepdims, says=says, leaves_open=leaves_open)
+            yield s.ask(
+                f"keepdims_{keepdims}", none, axis=1, keepdims=keepdims, says=says, leaves_open=leaves_open
+            )
     if s.version.identity:
-        says = "the largest of no element is minus infinity or the least of the type, the smallest the other end"
+        says = (
+            "the largest of no element is minus infinity or the least of the type, the smallest the other end"
+        )
         yield s.ask("columns", columns, axis=1, says=says)
         yield s.ask("all", none, says=says)
 
@@ -488,7 +526,9 @@ def _wrong_attributes(s: Subject) -> Iterator[Question]:
     if not s.version.identity:
         says = "the input must not be empty" if s.version.since == 11 else ""
         leaves_open = "" if says else "what the extremum of no element is"
-        yield s.ask("nothing_to_reduce", np.zeros((2, 0), np.float32), axis=1, says=says, leaves_open=leaves_open)
+        yield s.ask(
+            "nothing_to_reduce", np.zeros((2, 0), np.float32), axis=1, says=says, leaves_open=leaves_open
+        )
 
 
 def _wrong_flag(s: Subject, x: Array, flag: str, says: str, **attributes: Any) -> Question:

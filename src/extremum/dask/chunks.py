@@ -95,7 +95,9 @@ def sharing_unknown(function: str, arrays: Sequence[Any], rank: int) -> dict[int
     operands = {at: x for at, x in enumerate(arrays) if hasattr(x, "ndim")}
     for axis in range(rank):
         sharing = {at: x for at, x in operands.items() if axis >= rank - x.ndim and x.shape[axis - rank] != 1}
-        cut = [x for x in sharing.values() if isinstance(x, da.Array) and axis - rank + x.ndim in unknown_axes(x)]
+        cut = [
+            x for x in sharing.values() if isinstance(x, da.Array) and axis - rank + x.ndim in unknown_axes(x)
+        ]
         if not cut:
             continue
         if len(cut) < len(sharing) or len({x.numblocks[axis - rank] for x in cut}) > 1:

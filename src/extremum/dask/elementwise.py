@@ -92,7 +92,9 @@ def _extremum(
     # A call on one element of each operand gives the element type of the result, and the errors about types.
     # A list is whole in it, because its type depends on its elements.
     sequences = [at for at, x in enumerate(arrays) if isinstance(x, Sequence)]
-    probes = [np.ones((1,) * x.ndim, element_type(function, x)) if hasattr(x, "ndim") else x for x in operands]
+    probes = [
+        np.ones((1,) * x.ndim, element_type(function, x)) if hasattr(x, "ndim") else x for x in operands
+    ]
     for at in sequences:
         probes[at] = arrays[at]
     dtype = np.asarray(elementwise.extremum(function, tuple(probes), None, "propagate")).dtype
@@ -118,7 +120,9 @@ def _operand(function: str, x: Any) -> Any:
         return x
     if isinstance(x, da.Array):
         # Dask would repeat each chunk of such an axis, even a chunk without elements.
-        return x.rechunk({axis: 1 for axis, sizes in enumerate(x.chunks) if sum(sizes) == 1 and len(sizes) > 1})
+        return x.rechunk(
+            {axis: 1 for axis, sizes in enumerate(x.chunks) if sum(sizes) == 1 and len(sizes) > 1}
+        )
     with within(function):
         operand = as_operand(x)
         common_library([Operand(operand.array, library="dask"), operand])

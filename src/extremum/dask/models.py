@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 
 def run(
-    model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axis: int = 0, *, output: str | None = None
+    model: onnx.ModelProto | bytes | str | os.PathLike[str],
+    array: Any,
+    axis: int = 0,
+    *,
+    output: str | None = None,
 ) -> Any:
     """Run an ONNX model on every chunk of a Dask array, with one session in each process that computes.
 
@@ -145,4 +149,6 @@ def _run(model: bytes | str, block: Any) -> tuple[Any, ...]:
     with share():
         # Text becomes objects, whichever library ran the model: text of fixed width would differ in type by chunk.
         outputs = session.run([block])
-        return tuple(x.astype(object) if isinstance(x, np.ndarray) and x.dtype.kind in "SUT" else x for x in outputs)
+        return tuple(
+            x.astype(object) if isinstance(x, np.ndarray) and x.dtype.kind in "SUT" else x for x in outputs
+        )

@@ -78,7 +78,9 @@ def hardmax(
     )
 
 
-def _ones(axes: tuple[int, ...], whole: Any, dtype: np.dtype[Any], place: tuple[slice, ...], indices: Any) -> Any:
+def _ones(
+    axes: tuple[int, ...], whole: Any, dtype: np.dtype[Any], place: tuple[slice, ...], indices: Any
+) -> Any:
     """Return a chunk of the result from the indices of its slices."""
     # The other lengths come from the indices: before the computation they may be unknown.
     lengths = {axis: place[axis].stop - place[axis].start for axis in axes}
@@ -87,7 +89,13 @@ def _ones(axes: tuple[int, ...], whole: Any, dtype: np.dtype[Any], place: tuple[
 
 
 def _whole(
-    axes: Any, nan_policy: str, unknown: dict[int, list[int]], number: Any, place: Any, block: Any, where: Any = None
+    axes: Any,
+    nan_policy: str,
+    unknown: dict[int, list[int]],
+    number: Any,
+    place: Any,
+    block: Any,
+    where: Any = None,
 ) -> Any:
     """Return a chunk of the result from a chunk that holds whole slices."""
     require_equal("hardmax", unknown, [block, where])

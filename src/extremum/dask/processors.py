@@ -20,7 +20,9 @@ _before = 1
 
 def most() -> int | None:
     """Return how many processors the current task may use; None, for all, in the caller's own thread."""
-    is_own = threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
+    is_own = (
+        threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
+    )
     return None if is_own else 1
 
 

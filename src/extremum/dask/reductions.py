@@ -8,7 +8,15 @@ from extremum.dask.chunks import align_mask, element_type, require_chunked, requ
 from extremum.dask.tasks import reduce
 from extremum.partials import Pieces
 from extremum.reductions import ENDS, Index, Reduction, flag, index_type
-from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like, result_of
+from extremum.signatures import (
+    ArgKeywords,
+    MinMax,
+    MinMaxIndices,
+    ValueKeywords,
+    ValuesIndices,
+    like,
+    result_of,
+)
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -102,7 +110,9 @@ def argmin(
 
 
 @overload
-def max(x: Array, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[_ValueOptions]) -> Array: ...
+def max(
+    x: Array, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[_ValueOptions]
+) -> Array: ...
 @overload
 def max(
     x: Array, /, axis: Axes = None, *, return_index: Yes, **options: Unpack[_ValueOptions]
@@ -112,7 +122,9 @@ def max(
     x: Array, /, axis: Axes = None, *, return_index: bool, **options: Unpack[_ValueOptions]
 ) -> Array | ValuesIndices[Array, Array]: ...
 @like("max", after=[argmax])
-def max(x: Array, /, axis: Axes = None, *, out: None = None, split_every: int | None = None, **options: Any) -> Any:
+def max(
+    x: Array, /, axis: Axes = None, *, out: None = None, split_every: int | None = None, **options: Any
+) -> Any:
     """Largest element of a Dask array over any set of axes, with its index on request; the result is lazy.
 
     Every bit of the answer is that of :func:`extremum.max`, whatever the chunks and the scheduler.
@@ -135,7 +147,9 @@ def max(x: Array, /, axis: Axes = None, *, out: None = None, split_every: int | 
 
 
 @overload
-def min(x: Array, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[_ValueOptions]) -> Array: ...
+def min(
+    x: Array, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[_ValueOptions]
+) -> Array: ...
 @overload
 def min(
     x: Array, /, axis: Axes = None, *, return_index: Yes, **options: Unpack[_ValueOptions]
@@ -145,7 +159,9 @@ def min(
     x: Array, /, axis: Axes = None, *, return_index: bool, **options: Unpack[_ValueOptions]
 ) -> Array | ValuesIndices[Array, Array]: ...
 @like("min", after=[max, argmax])
-def min(x: Array, /, axis: Axes = None, *, out: None = None, split_every: int | None = None, **options: Any) -> Any:
+def min(
+    x: Array, /, axis: Axes = None, *, out: None = None, split_every: int | None = None, **options: Any
+) -> Any:
     """Smallest element of a Dask array over any set of axes, with its index on request; the result is lazy.
 
     Every bit of the answer is that of :func:`extremum.min`, whatever the chunks and the scheduler.
@@ -229,7 +245,9 @@ def _values(
     return result_of(function, reduce(pieces, x, mask, split_every))
 
 
-def planned(call: Reduction, x: Any, out: Any, values: bool, index: Index, default: Any) -> tuple[Pieces, Any]:
+def planned(
+    call: Reduction, x: Any, out: Any, values: bool, index: Index, default: Any
+) -> tuple[Pieces, Any]:
     """Return a call on a Dask array, and the mask in the chunks of the array."""
     require_chunked(call.function, x, out)
     dtype = element_type(call.function, x)

@@ -88,7 +88,12 @@ Message = tuple[tuple[int, ...], tuple[float, ...], Part]
 
 
 def _part(
-    pieces: Pieces, unknown: dict[int, list[int]], number: Any, place: tuple[slice, ...], block: Any, where: Any = None
+    pieces: Pieces,
+    unknown: dict[int, list[int]],
+    number: Any,
+    place: tuple[slice, ...],
+    block: Any,
+    where: Any = None,
 ) -> Message:
     """Return the part of a chunk."""
     require_equal(pieces.call.function, unknown, [block, where])

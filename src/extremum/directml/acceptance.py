@@ -31,10 +31,14 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
         schema = spec.find(spec.DIRECTML, desc.row, feature_level)
         for field, tensor in desc.tensors.items():
             _require_tensor(schema, field, tensor)
-        inputs = [TensorType(tensor.data_type.element_type.name, tensor.sizes) for tensor in desc.inputs.values()]
+        inputs = [
+            TensorType(tensor.data_type.element_type.name, tensor.sizes) for tensor in desc.inputs.values()
+        ]
         elements = [str(tensor.element) for tensor in inputs]
         if len(set(elements)) > 1:
-            raise ElementTypeError(f"{schema} takes inputs of one element type, not {', '.join(elements).upper()}")
+            raise ElementTypeError(
+                f"{schema} takes inputs of one element type, not {', '.join(elements).upper()}"
+            )
         values = validate.attributes(schema, desc.attributes)
         index = desc.output.data_type.element_type
         operation = operation_of(schema, values, inputs[0].rank or 0, index=index.name)
@@ -85,7 +89,9 @@ def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
     if output.sizes != sizes:
         raise SpecError(
             f"{field} has sizes {list(output.sizes)}, but the result has {list(sizes)}",
-            remedy="DirectML keeps the rank: a reduced dimension has size 1" if "axes" in desc.attributes else None,
+            remedy="DirectML keeps the rank: a reduced dimension has size 1"
+            if "axes" in desc.attributes
+            else None,
         )
     if output.overlapping:
         raise SpecError(

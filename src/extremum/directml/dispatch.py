@@ -142,7 +142,9 @@ class Operator:
                     if np.may_share_memory(source, target):
                         self._require_in_place(source, target)
             if len(targets) > 1 and np.may_share_memory(targets[0], targets[1]):
-                raise InputError(f"the outputs of {self.desc.row} share memory", remedy="give each a buffer of its own")
+                raise InputError(
+                    f"the outputs of {self.desc.row} share memory", remedy="give each a buffer of its own"
+                )
         except ExtremumError as error:
             raise error.with_context(where=f"dispatch of {self.desc.row}") from None
         self._operation(*sources, out=targets[0] if len(targets) == 1 else targets)
@@ -150,7 +152,9 @@ class Operator:
     def _require_in_place(self, source: NDArray[Any], target: NDArray[Any]) -> None:
         if not self.desc.in_place:
             row = self.desc.row
-            raise InputError(f"the output of {row} shares memory with its input", remedy="give it a buffer of its own")
+            raise InputError(
+                f"the output of {row} shares memory with its input", remedy="give it a buffer of its own"
+            )
         starts = [view.__array_interface__["data"][0] for view in (source, target)]
         if starts[0] != starts[1] or source.strides != target.strides:
             raise InputError(
@@ -168,7 +172,9 @@ def _views(what: str, buffers: Any, tensors: Mapping[str, TensorDesc]) -> list[N
     return list(map(_view, tensors, tensors.values(), buffers))
 
 
-def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | str = FeatureLevel.FL_6_4) -> Operator:
+def create_operator(
+    desc: OperatorDesc, *, feature_level: FeatureLevel | int | str = FeatureLevel.FL_6_4
+) -> Operator:
     """Return an operator that is ready for dispatch, if the feature level takes its description.
 
     Parameters

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from extremum import errors, spec, validate
 from extremum.directml.acceptance import accept, lowest_level
-from extremum.directml.enumerations import AxisDirection, FeatureLevel, ReduceFunction, TensorDataType, feature_level_of
+from extremum.directml.enumerations import (
+    AxisDirection,
+    FeatureLevel,
+    ReduceFunction,
+    TensorDataType,
+    feature_level_of,
+)
 from extremum.directml.fields import LARGEST
 from extremum.directml.operators import (
     ActivationHardmax1OperatorDesc,
@@ -164,7 +170,9 @@ def _reduction(
         # No index is negative, so UINT64 has the same bits as INT64.
         value = TensorDesc(source.data_type, best)
         index = TensorDesc(TensorDataType.UINT64, best)
-        return TopK1OperatorDesc(source, value, index, axis, operation.k, AxisDirection(operation.order is Order.MAX))
+        return TopK1OperatorDesc(
+            source, value, index, axis, operation.k, AxisDirection(operation.order is Order.MAX)
+        )
     axes = tuple(axis + shift for axis in operation.axes)
     if isinstance(operation, OneHot):
         return ActivationHardmax1OperatorDesc(source, source, axes)
@@ -173,7 +181,9 @@ def _reduction(
         result = TensorDesc(source.data_type, dims)
         return ReduceOperatorDesc(ReduceFunction[operation.order.name], source, result, axes)
     structure = ArgMaxOperatorDesc if operation.order is Order.MAX else ArgMinOperatorDesc
-    return structure(source, TensorDesc(TensorDataType.INT64, dims), axes, AxisDirection(operation.tie is Tie.LAST))
+    return structure(
+        source, TensorDesc(TensorDataType.INT64, dims), axes, AxisDirection(operation.tie is Tie.LAST)
+    )
 
 
 def _full_sizes(row: str, tensor: TensorType, feature_level: FeatureLevel) -> tuple[tuple[int, ...], int]:
@@ -212,14 +222,18 @@ def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: Featu
     return SpecError(
         f"the sizes of {name!r} are not known before the model runs, and a description states them",
         given=described,
-        remedy=f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs",
+        remedy=f"give a size to {', '.join(symbols)}"
+        if symbols
+        else "declare the sizes of the model's inputs",
     )
 
 
 def _data_type(tensor: TensorType) -> TensorDataType:
     element = element_of(str(tensor.element))
     if element.name.upper() not in TensorDataType.__members__:
-        raise ElementTypeError(f"DirectML has no tensors of {element.name}", remedy="put a Cast to float before it")
+        raise ElementTypeError(
+            f"DirectML has no tensors of {element.name}", remedy="put a Cast to float before it"
+        )
     return TensorDataType[element.name.upper()]
 
 
@@ -307,7 +321,9 @@ def lower(
             chain = steps(site.schema, site.accepted, inputs, outputs, feature_level)
             nodes.append(LoweredNode(site.place, str(site.schema), chain))
         except ExtremumError as error:
-            refusals.append(type(error)(error.reason, where=site.place, given=error.given, remedy=error.remedy))
+            refusals.append(
+                type(error)(error.reason, where=site.place, given=error.given, remedy=error.remedy)
+            )
     # The inputs of operators whose elements the model has.
     names = {name for node in nodes for step in node.steps for name in step.inputs}
     tensors = {tensor.name: tensor for tensor in whole.graph.initializer}

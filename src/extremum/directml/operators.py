@@ -15,7 +15,9 @@ from extremum.errors import ElementTypeError
 
 def _tensor(where: str, value: object) -> TensorDesc:
     if not isinstance(value, TensorDesc):
-        raise ElementTypeError(f"{name_of(where)} is of type {type(value).__name__}, not TensorDesc", where=where)
+        raise ElementTypeError(
+            f"{name_of(where)} is of type {type(value).__name__}, not TensorDesc", where=where
+        )
     return value
 
 

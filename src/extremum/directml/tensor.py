@@ -95,7 +95,9 @@ class TensorDesc:
                 )
         vars(self).update(data_type=data_type, sizes=sizes, strides=strides)
         if max(math.prod(sizes), self.extent) > LARGEST:
-            raise SpecError(f"a tensor has at most {LARGEST} elements", where="TensorDesc.sizes", given=str(self))
+            raise SpecError(
+                f"a tensor has at most {LARGEST} elements", where="TensorDesc.sizes", given=str(self)
+            )
         field = "TensorDesc.total_tensor_size_in_bytes"
         itemsize = data_type.element_type.itemsize
         least = -(-self.extent * itemsize // 4) * 4
@@ -116,7 +118,9 @@ class TensorDesc:
         if alignment > LARGEST:
             raise error_at(field, "an alignment is below 2**32", alignment)
         flags = member(TensorFlags, "TensorDesc.flags", flags)
-        vars(self).update(total_tensor_size_in_bytes=total, guaranteed_base_offset_alignment=alignment, flags=flags)
+        vars(self).update(
+            total_tensor_size_in_bytes=total, guaranteed_base_offset_alignment=alignment, flags=flags
+        )
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
@@ -143,7 +147,9 @@ class TensorDesc:
     @cached_property
     def extent(self) -> int:
         """The number of elements in memory from the first of the tensor to the last, including padding."""
-        return 1 + sum((size - 1) * stride for size, stride in zip(self.sizes, self.element_strides, strict=True))
+        return 1 + sum(
+            (size - 1) * stride for size, stride in zip(self.sizes, self.element_strides, strict=True)
+        )
 
     @property
     def overlapping(self) -> bool:

@@ -44,7 +44,12 @@ class Change:
 
     def record(self) -> dict[str, Any]:
         """Return the change in a form that JSON can hold, nodes in ONNX's textual form."""
-        words = {"place": self.place, "operator": self.operator, "element": self.element, "rewrite": self.title}
+        words = {
+            "place": self.place,
+            "operator": self.operator,
+            "element": self.element,
+            "rewrite": self.title,
+        }
         return {**words, "before": _text(self.before), "after": [_text(node) for node in self.after]}
 
 

@@ -50,9 +50,13 @@ def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
         given = f"onnx's converter did not end in {_LIMIT:g} s"
     else:
         if child.returncode == 0:
-            return _with_domains(onnx.ModelProto.FromString(child.stdout), lambda domain: domain.removeprefix(_PREFIX))
+            return _with_domains(
+                onnx.ModelProto.FromString(child.stdout), lambda domain: domain.removeprefix(_PREFIX)
+            )
         is_refusal = child.returncode == 3
-        given = child.stdout.decode() if is_refusal else f"onnx's converter ended with {ended(child.returncode)}"
+        given = (
+            child.stdout.decode() if is_refusal else f"onnx's converter ended with {ended(child.returncode)}"
+        )
     raise ModelError(f"the model cannot be raised to opset {opset}", given=given)
 
 

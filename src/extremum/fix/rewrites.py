@@ -94,7 +94,11 @@ class Fragment:
     def largest(self, x: str, axis: int) -> str:
         """Append TopK, which every runtime takes: the largest along one axis, with the axis kept."""
         is_input = self.opset >= _INPUTS_SINCE["TopK"]
-        name = self.add("TopK", x, self.constant([1]), axis=axis) if is_input else self.add("TopK", x, axis=axis, k=1)
+        name = (
+            self.add("TopK", x, self.constant([1]), axis=axis)
+            if is_input
+            else self.add("TopK", x, axis=axis, k=1)
+        )
         self.nodes[-1].output.append(f"{name}/index")
         return name
 
@@ -189,14 +193,18 @@ def _ranked_index(fragment: Fragment) -> None:
     axis = fragment.axis
     largest = fragment.schema.family is Family.ARGMAX
     # The element that the operator looks for, largest or smallest, has the largest rank.
-    fragment.like(fragment.ranks(fragment.carry(fragment.inputs[0]), [axis], largest=largest), operator="ArgMax")
+    fragment.like(
+        fragment.ranks(fragment.carry(fragment.inputs[0]), [axis], largest=largest), operator="ArgMax"
+    )
 
 
 _CASTS = {"int8": "int32", "uint8": "int32", "uint32": "int64"}
 _TYPES = {*CARRIERS, "int8", "uint8", "int32", "int64", "uint64"}
 
 
-@_rewrite("as the elements at an index", 11, "EX101 EX102 EX106 EX107 EX108", _REDUCTION, _TYPES | _CASTS.keys())
+@_rewrite(
+    "as the elements at an index", 11, "EX101 EX102 EX106 EX107 EX108", _REDUCTION, _TYPES | _CASTS.keys()
+)
 def _indexed_element(fragment: Fragment) -> None:
     # This makes NaN the extremum and keeps the sign of zeros. The axes are reduced one by one, the last axis first, so
     # the first of equal elements in row-major order wins, as in one reduction over all axes. Integers take this path
@@ -289,7 +297,9 @@ def _choices(fragment: Fragment) -> None:
             # A NaN in the result stays, as no number is greater. The sum of two (equal) zeros has the right sign.
             zero = fragment.constant(0, fragment.carrier)
             zeros = fragment.add("And", *(fragment.add("Equal", each, zero) for each in (result, other)))
-            total = fragment.add("Add", *(each if largest else fragment.add("Neg", each) for each in (result, other)))
+            total = fragment.add(
+                "Add", *(each if largest else fragment.add("Neg", each) for each in (result, other))
+            )
             rest = fragment.add("Where", zeros, total if largest else fragment.add("Neg", total), result)
             better = fragment.add("Or", better, fragment.add("IsNaN", other))
         result = fragment.add("Where", better, other, rest)
@@ -299,7 +309,9 @@ def _choices(fragment: Fragment) -> None:
         fragment.add("Identity", result)
 
 
-@_rewrite("on floats that the target takes, zeros in order", 8, "EX101 EX102 EX106 EX107", _ELEMENTWISE, CARRIERS)
+@_rewrite(
+    "on floats that the target takes, zeros in order", 8, "EX101 EX102 EX106 EX107", _ELEMENTWISE, CARRIERS
+)
 def _signed_zeros(fragment: Fragment) -> None:
     # Runtimes return either of two zeros. So a zero with the sign of each operand is added to the largest: it changes
     # no other number, and if the largest is zero, the sum is +0 if any operand is +0. Min is Max of the negated

@@ -87,7 +87,9 @@ def _pairs(draft: Draft) -> Iterator[tuple[Feeds, Feeds]]:
             yield beyond_axis(draft.reference, inputs)
 
 
-def verify_model(original: onnx.ModelProto, result: onnx.ModelProto, target: Target, *, differs: bool) -> list[str]:
+def verify_model(
+    original: onnx.ModelProto, result: onnx.ModelProto, target: Target, *, differs: bool
+) -> list[str]:
     """Load the fixed model in the target and compare both; ``differs`` if the target answers some nodes differently.
 
     Returns what was not compared, or need not be the same.
@@ -129,7 +131,9 @@ def verify_model(original: onnx.ModelProto, result: onnx.ModelProto, target: Tar
     if differs or all(map(same_bits, answers, expected)):
         return []
     if not all(site.schema is not None for site in all_sites):
-        return [f"the same answers here; others in {target.name}, whose other operators may round differently"]
+        return [
+            f"the same answers here; others in {target.name}, whose other operators may round differently"
+        ]
     if has_any_order:
         return [f"compared node by node: {target.name} gives results with sorted=0 in another order"]
     raise ModelError(f"the fixed model gives other answers in {target.name}")
@@ -149,7 +153,9 @@ def _inputs(model: onnx.ModelProto, all_sites: Sequence[Site], kind: Kind) -> di
         if each.optional:
             continue
         if each.dtype is None or each.dtype.kind == "O" or each.shape is None:
-            raise InputError(f"input {each.name!r} cannot be drawn: the model does not state its type and rank")
+            raise InputError(
+                f"input {each.name!r} cannot be drawn: the model does not state its type and rank"
+            )
         shape = tuple(size if isinstance(size, int) else sizes.get(size, _OPEN_SIZE) for size in each.shape)
         require_array(shape, each.dtype, each.name)
         limits = [_axis_size(site, sizes) for site in selections if site.names[1:] == [each.name]]

@@ -82,7 +82,10 @@ class Signature:
         self.follows_values = schema.has_data_propagation_function or not has_own
         self.inputs = list(map(_Parameter, schema.inputs))
         self.outputs = list(map(_Parameter, schema.outputs))
-        self.counts = range(schema.min_input, schema.max_input + 1), range(schema.min_output, schema.max_output + 1)
+        self.counts = (
+            range(schema.min_input, schema.max_input + 1),
+            range(schema.min_output, schema.max_output + 1),
+        )
         self.attributes = {name: each.type.value for name, each in attributes.items()}
         self.required = {name for name, each in attributes.items() if each.required}
 
@@ -209,7 +212,11 @@ def _hide(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMappi
     for node in graph.node:
         domain = canonical(node.domain)
         promise = signature(domain, node.op_type, opsets.get(domain, 0))
-        if promise is not None and promise.follows_values and not all(short.get(name, not name) for name in node.input):
+        if (
+            promise is not None
+            and promise.follows_values
+            and not all(short.get(name, not name) for name in node.input)
+        ):
             node.op_type = f"{_PREFIX}{node.op_type}"
             is_whole = False
         else:
@@ -223,7 +230,9 @@ def is_made_up(name: str) -> bool:
     return name.startswith("unk__")
 
 
-def with_declared_shape(inferred: onnx.TypeProto | None, declaration: onnx.TypeProto) -> onnx.TypeProto | None:
+def with_declared_shape(
+    inferred: onnx.TypeProto | None, declaration: onnx.TypeProto
+) -> onnx.TypeProto | None:
     """Return an inferred type extended by a declaration, or None if the latter adds nothing or contradicts it."""
     if inferred is None or inferred.WhichOneof("value") is None:
         return declaration
@@ -272,14 +281,17 @@ class Body:
     path: str  # in the model, such as ``graph.node[2].then_branch``
     opsets: Mapping[str, int]  # the version of each domain that it imports
     graph: onnx.GraphProto  # in the input of inference
-    kinds: MutableMapping[str, str | None] = field(default_factory=dict)  # of the values of ``graph``, by name
+    # Of the values of ``graph``, by name.
+    kinds: MutableMapping[str, str | None] = field(default_factory=dict)
     # The names of its values in the input of inference: inputs and outputs of a function have the caller's names,
     # other values have a prefix of the call. None if all names are those of the model.
     names: dict[str, str] | None = None
     prefix: str = ""
-    attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)  # that the call gives the function
+    # Those that the call gives the function.
+    attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)
     outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)  # outputs of ``graph``, by name
-    declared_types: dict[str, onnx.TypeProto] = field(default_factory=dict)  # by the model, for outputs of nodes
+    # What the model declares for outputs of nodes.
+    declared_types: dict[str, onnx.TypeProto] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
 
     def name_of(self, name: str) -> str:
@@ -290,7 +302,9 @@ class Body:
 
     def declare(self, name: str, declared: onnx.TypeProto | str | None) -> None:
         """Declare the type of a value, or its kind, if it is known and was not declared before."""
-        declared = types.type_proto(declared) if isinstance(declared, str) else declared and types.sound(declared)
+        declared = (
+            types.type_proto(declared) if isinstance(declared, str) else declared and types.sound(declared)
+        )
         if declared is not None and self.kinds.get(name) is None:
             self.kinds[name] = types.kind(declared)
             (self.outputs.get(name) or self.graph.value_info.add(name=name)).type.CopyFrom(declared)
@@ -369,7 +383,9 @@ class InferenceInput:
             return infer_types(self.model)
         return graph
 
-    def _graph(self, body: Body, source: onnx.GraphProto, kinds: Sequence[str | None] = ()) -> list[str | None]:
+    def _graph(
+        self, body: Body, source: onnx.GraphProto, kinds: Sequence[str | None] = ()
+    ) -> list[str | None]:
         """Add a graph to which values of some kinds are passed, and return the kinds of its outputs."""
         graph = body.graph
         name_of = body.name_of
@@ -379,7 +395,9 @@ class InferenceInput:
             declared = types.sound(value.type) or (types.type_proto(kind) if kind else None)
             graph.input.add(name=name_of(value.name), type=declared)
             body.kinds[name_of(value.name)] = None if declared is None else types.kind(declared)
-        body.outputs = {name_of(value.name): graph.output.add(name=name_of(value.name)) for value in source.output}
+        body.outputs = {
+            name_of(value.name): graph.output.add(name=name_of(value.name)) for value in source.output
+        }
         body.note_types(value for value in (*source.value_info, *source.output) if value.name not in inputs)
         for tensor in source.initializer:
             name = name_of(tensor.name)
@@ -390,7 +408,9 @@ class InferenceInput:
                 graph.initializer[-1].name = name
         for sparse in source.sparse_initializer:
             if sparse.values.name not in inputs:
-                body.declare(name_of(sparse.values.name), types.tensor_type(sparse.values.data_type, sparse.dims))
+                body.declare(
+                    name_of(sparse.values.name), types.tensor_type(sparse.values.data_type, sparse.dims)
+                )
         self._nodes(body, source.node)
         return [body.kinds.get(name_of(value.name)) for value in source.output]
 
@@ -421,7 +441,11 @@ class InferenceInput:
             and in_force is not None
             and in_force.since == promise.since
             and promise.is_kept(node, inputs)
-            and all(types.is_small(each) for attribute in node.attribute for each in types.attribute_tensors(attribute))
+            and all(
+                types.is_small(each)
+                for attribute in node.attribute
+                for each in types.attribute_tensors(attribute)
+            )
             and not (node.op_type in _DEADLY and _DEADLY[node.op_type](node, promise.since))
         )
         copy = onnx.NodeProto()
@@ -444,8 +468,15 @@ class InferenceInput:
                 graph_outputs[attribute.name] = self._graph(inner, attribute.g, kinds)
             elif visible:
                 copy.attribute.append(attribute)
-            elif attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
-                body.declare(body.name_of(node.output[0]), types.tensor_type(attribute.t.data_type, attribute.t.dims))
+            elif (
+                attribute.name == "value"
+                and attribute.HasField("t")
+                and node.op_type == "Constant"
+                and node.output
+            ):
+                body.declare(
+                    body.name_of(node.output[0]), types.tensor_type(attribute.t.data_type, attribute.t.dims)
+                )
         by_promise = promise.gives(node, inputs) if promise is not None else [None] * len(node.output)
         by_graphs = chain(_graph_outputs(node.op_type, graph_outputs), repeat(None))
         return [one or other for one, other in zip(by_promise, by_graphs, strict=False)]

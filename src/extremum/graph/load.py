@@ -26,7 +26,14 @@ from google.protobuf.message import DecodeError, Message
 from extremum.errors import ArgumentTypeError, ExtremumError, FileError, ModelError
 from extremum.files import open_file
 from extremum.graph.calls import Key, callees_first, key_of
-from extremum.graph.types import attribute_tensors, copy_fields, dense, is_external, sparse_tensors, wrong_tensor
+from extremum.graph.types import (
+    attribute_tensors,
+    copy_fields,
+    dense,
+    is_external,
+    sparse_tensors,
+    wrong_tensor,
+)
 from extremum.graph.walk import all_graphs, all_nodes, subgraphs_of
 from extremum.tensors import ELEMENT_TYPES
 
@@ -277,7 +284,9 @@ def load(model: Source) -> onnx.ModelProto:
         with contextlib.suppress(DecodeError):
             proto = onnx.ModelProto.FromString(model if isinstance(model, bytes) else read_message(model))
     if not proto.HasField("graph"):
-        raise ModelError(f"{source} no ONNX model", remedy="give a file written by onnx.save, complete and unchanged")
+        raise ModelError(
+            f"{source} no ONNX model", remedy="give a file written by onnx.save, complete and unchanged"
+        )
     # Check the depth first: all other code recurses as deep as the graphs are nested.
     negative = require_readable(proto)
     require_bounded(proto)

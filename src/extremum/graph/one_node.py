@@ -16,7 +16,11 @@ def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelPro
     names = ["a", "b"] if schema.family in (Family.MAXIMUM, Family.MINIMUM) else ["a"]
     required = [each for each in schema.attributes if each.required]
     values: dict[str, Any] = {each.name: 1 for each in required if each.input is None}
-    lists = [onnx.helper.make_tensor(each.name, onnx.TensorProto.INT64, [1], [1]) for each in required if each.input]
+    lists = [
+        onnx.helper.make_tensor(each.name, onnx.TensorProto.INT64, [1], [1])
+        for each in required
+        if each.input
+    ]
     outputs = [f"y{at}" for at in range(len(schema.outputs))]
     node = onnx.helper.make_node(schema.name, [*names, *(each.name for each in lists)], outputs, **values)
     # Rank 2: before opset 13 the default axis of Hardmax is 1.

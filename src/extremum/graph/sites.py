@@ -137,7 +137,9 @@ class Site:
 
         With ``any_element`` also for an element type that the version does not take.
         """
-        _, outputs = resolve_node(self.version, self.attribute_values, self.names, self.inputs, any_element=any_element)
+        _, outputs = resolve_node(
+            self.version, self.attribute_values, self.names, self.inputs, any_element=any_element
+        )
         output_count(self.version, len(self.node.output))
         return outputs
 
@@ -158,7 +160,10 @@ def sites(model: onnx.ModelProto, *, inlined: bool = False) -> Iterator[Site]:
     yield from _walk(source.graph, graph, tensors, tensors, calls)
     for function in reversed(callees_first(model.functions)):
         for inputs, call in sorted(calls.get(key_of(function), {}).items(), key=lambda each: str(each[0])):
-            by_model = {**_by_model_names(call[0], call[2]), **dict(zip(function.input, inputs, strict=False))}
+            by_model = {
+                **_by_model_names(call[0], call[2]),
+                **dict(zip(function.input, inputs, strict=False)),
+            }
             yield from _walk(*call, by_model, calls)
 
 
@@ -195,7 +200,9 @@ def _walk(
             inputs = tuple(tensors.get(name, TensorType()) for name in entry.node.input)
             calls.setdefault(key_of(entry.node), {}).setdefault(inputs, (entry.call, graph, inferred))
         node = body.in_place(entry.node) if calls is None else entry.node
-        site = Site(node, node_path(body.path, index), body.opsets, tensors, declared, entry.call is not None, results)
+        site = Site(
+            node, node_path(body.path, index), body.opsets, tensors, declared, entry.call is not None, results
+        )
         yield site
         if (values := constant_integers(node)) is not None and len(node.output) == 1:
             tensors[node.output[0]] = TensorType("int64", (len(values),), values)

@@ -23,7 +23,13 @@ from extremum.printable import printable
 from extremum.tensors import Dimension, TensorType, require_memory
 
 # Kinds: types without shapes, as onnx's schemas write them.
-_OUTER = {f"{name}_type": name for name in ("tensor", "sparse_tensor", "optional", "map")} | {"sequence_type": "seq"}
+_OUTER = {
+    "tensor_type": "tensor",
+    "sparse_tensor_type": "sparse_tensor",
+    "optional_type": "optional",
+    "map_type": "map",
+    "sequence_type": "seq",
+}
 _NAMES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items() if number}
 _NUMBERS = {name: number for number, name in _NAMES.items()}
 _DEEPEST = 4  # no operator has deeper types
@@ -172,7 +178,9 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
         if is_small(tensor):
             copy.graph.initializer.append(tensor)
         elif tensor.name not in inputs:
-            copy.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+            copy.graph.input.append(
+                onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+            )
     return copy
 
 
@@ -193,7 +201,9 @@ def types_in(graph: onnx.GraphProto) -> dict[str, TensorType]:
     """Return what a graph says about its tensors, by name."""
     types = {each.name: declared_type(each.type) for each in (*graph.value_info, *graph.output)}
     for tensor in graph.initializer:
-        types[tensor.name] = TensorType(_element(tensor.data_type), tuple(tensor.dims), list_of_integers(tensor))
+        types[tensor.name] = TensorType(
+            _element(tensor.data_type), tuple(tensor.dims), list_of_integers(tensor)
+        )
     types.update((each.name, declared_type(each.type)) for each in graph.input)
     return types
 
@@ -204,7 +214,9 @@ def declared_type(value: onnx.TypeProto) -> TensorType:
     shape = None
     if tensor.HasField("shape"):
         dims = tensor.shape.dim
-        shape = tuple(each.dim_value if each.HasField("dim_value") else each.dim_param or None for each in dims)
+        shape = tuple(
+            each.dim_value if each.HasField("dim_value") else each.dim_param or None for each in dims
+        )
     return TensorType(_element(tensor.elem_type), shape)
 
 
@@ -245,7 +257,9 @@ def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
         sizes = declared_type(value.type).shape
         dtype = onnx.helper.tensor_dtype_to_np_dtype(number) if number in _NAMES else None
         shape = (f"{value.name}.{axis}" if size is None else size for axis, size in enumerate(sizes or ()))
-        inputs.append(DeclaredInput(value.name, dtype, None if sizes is None else tuple(shape), value.name in optional))
+        inputs.append(
+            DeclaredInput(value.name, dtype, None if sizes is None else tuple(shape), value.name in optional)
+        )
     return tuple(inputs)
 
 

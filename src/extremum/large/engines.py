@@ -77,7 +77,9 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
     if _ADDRESS.fullmatch(address) is None:
         raise InputError(f"{address!r} is no address of a scheduler", remedy="write tcp://HOST:PORT")
     if not asyncio.run(_identity(address))["workers"]:
-        raise InputError(f"the scheduler at {address} has no workers", remedy="start some: dask worker ADDRESS")
+        raise InputError(
+            f"the scheduler at {address} has no workers", remedy="start some: dask worker ADDRESS"
+        )
     with Client(address, set_as_default=False) as client:
         send = partial(client.submit, pure=False)
         # Send the job as a task, which Dask can repeat: each worker opens the files and prepares the model once.
@@ -98,14 +100,20 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
                 part = future.result()
                 future.release()
                 reads = [pair for read in piece.reads for pair in zip(job.sources, read, strict=True)]
-                yield Step(sum(math.prod(each.stop - each.start for each in at) * x.dtype.itemsize for x, at in reads))
+                yield Step(
+                    sum(
+                        math.prod(each.stop - each.start for each in at) * x.dtype.itemsize for x, at in reads
+                    )
+                )
                 yield from (Step(0, *each) for each in job.results(piece, part))
         except KilledWorker as error:
             raise ExecutionError("workers die of the work they are given", given=first_line(error)) from None
         except ExtremumError:
             raise
         except OSError as error:
-            raise ExecutionError("a worker could not read or send what it was asked for", given=str(error)) from None
+            raise ExecutionError(
+                "a worker could not read or send what it was asked for", given=str(error)
+            ) from None
 
 
 def _do(job: Job, step: str, *arguments: Any) -> Any:

@@ -212,14 +212,21 @@ class Hardmax(Reduced):
         (dtype,) = self.dtypes
         # The ones of a piece are whole along the reduced axes: more than its indices, so they are made in blocks.
         base = [0 if axis in axes else each.start for axis, each in enumerate(piece.place)]
-        whole = [self.shape[axis] if axis in axes else each.stop - each.start for axis, each in enumerate(piece.place)]
-        sizes = lengths(whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), self._memory // 2)
+        whole = [
+            self.shape[axis] if axis in axes else each.stop - each.start
+            for axis, each in enumerate(piece.place)
+        ]
+        sizes = lengths(
+            whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), self._memory // 2
+        )
         for place in places(whole, sizes):
             own = indices[tuple(slice(None) if axis in axes else each for axis, each in enumerate(place))]
             start = tuple(each.start if axis in axes else 0 for axis, each in enumerate(place))
             lengths_here = tuple(each.stop - each.start for each in place)
             block = ones(own, axes, self.shape, start, lengths_here, dtype)
-            there = tuple(slice(at + each.start, at + each.stop) for at, each in zip(base, place, strict=True))
+            there = tuple(
+                slice(at + each.start, at + each.stop) for at, each in zip(base, place, strict=True)
+            )
             yield there, (block,)
 
 
@@ -254,7 +261,8 @@ def _labels_of(source: Source, axis: int) -> tuple[NDArray[Any], Output]:
     own = [each for each in source.coordinates if each.name == dim and len(each.shape) == 1]
     if not own:
         raise ArgumentError(
-            f"{source.path!r}: dimension {dim!r} has no coordinate", remedy="use argmax or argmin, which give its index"
+            f"{source.path!r}: dimension {dim!r} has no coordinate",
+            remedy="use argmax or argmin, which give its index",
         )
     values, attrs = source.whole(own[0].path)
 
@@ -299,12 +307,16 @@ class Elementwise(Job):
         rank = len(self.shape)
         granule: Ints = (1,) * rank if coarsest is None else coarsest.granule
         order: Ints = range(rank) if coarsest is None else coarsest.order
-        element = sum(each.reading + each.dtype.itemsize for each in self.sources) + 2 * self.dtypes[0].itemsize
+        element = (
+            sum(each.reading + each.dtype.itemsize for each in self.sources) + 2 * self.dtypes[0].itemsize
+        )
         sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * element, memory // 2)
 
         def of_operand(shape: tuple[int, ...], place: Place) -> Place:
             own = place[len(place) - len(shape) :]
-            return tuple(slice(0, 1) if length == 1 else each for length, each in zip(shape, own, strict=True))
+            return tuple(
+                slice(0, 1) if length == 1 else each for length, each in zip(shape, own, strict=True)
+            )
 
         def piece(place: Place) -> Piece:
             return Piece(place, (tuple(of_operand(each.shape, place) for each in self.sources),))
@@ -326,11 +338,14 @@ class Elementwise(Job):
             return self._of_integers(values, masks, output)
         # Beside a floating-point operand all are compared as floats.
         floats = [
-            np.where(mask, np.nan, value) if mask.any() else value for mask, value in zip(masks, values, strict=True)
+            np.where(mask, np.nan, value) if mask.any() else value
+            for mask, value in zip(masks, values, strict=True)
         ]
         return np.asarray(self._compare(*floats)).astype(output.dtype, copy=False)
 
-    def _of_integers(self, values: list[NDArray[Any]], masks: list[NDArray[Any]], output: Output) -> NDArray[Any]:
+    def _of_integers(
+        self, values: list[NDArray[Any]], masks: list[NDArray[Any]], output: Output
+    ) -> NDArray[Any]:
         """Compare integers some of which are missing."""
         some = np.logical_or.reduce(np.broadcast_arrays(*masks))
         every = np.logical_and.reduce(np.broadcast_arrays(*masks))

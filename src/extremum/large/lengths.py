@@ -20,7 +20,13 @@ RUN = 64 << 10
 
 
 def lengths(
-    shape: Ints, granule: Ints, order: Ints, cost: Callable[[Ints], int], limit: int, reduced: Ints = (), run: int = 1
+    shape: Ints,
+    granule: Ints,
+    order: Ints,
+    cost: Callable[[Ints], int],
+    limit: int,
+    reduced: Ints = (),
+    run: int = 1,
 ) -> tuple[int, ...]:
     """Return the lengths of a piece that costs at most `limit`, and not much more than `ENOUGH`.
 

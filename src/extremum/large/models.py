@@ -70,7 +70,9 @@ class ModelRun(Job):
                 f"output {result.name!r} is text, and a large file needs elements of a known size",
                 remedy="choose an output of numbers, or run the model on an array in memory",
             )
-        self.shape = tuple(count if each == result.batch else length for each, length in enumerate(result.shape))
+        self.shape = tuple(
+            count if each == result.batch else length for each, length in enumerate(result.shape)
+        )
         # Of the source's labels, only those of the dimension of the entries stay.
         axes = [axis if each == result.batch else None for each in range(len(self.shape))]
         labels = Labels.of(source, axes, self.shape, result.name)

@@ -49,5 +49,7 @@ class ParameterError(ExtremumError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Another process may raise it.
-        rebuild = partial(type(self), parameter=self.parameter, choices=self.choices, given=self.given, kind=self.kind)
+        rebuild = partial(
+            type(self), parameter=self.parameter, choices=self.choices, given=self.given, kind=self.kind
+        )
         return rebuild, (self.reason,)

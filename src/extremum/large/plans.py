@@ -29,7 +29,9 @@ _NAMES = (
 )
 
 
-def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = sys.maxsize, **options: Any) -> Job:
+def planned(
+    operation: str, sources: Sequence[Source], axis: Any, memory: int = sys.maxsize, **options: Any
+) -> Job:
     """Return the job for a function or for a model file; refuse contradictory options."""
     kind = FUNCTIONS[operation].kind if operation in FUNCTIONS else None
     if kind is Kind.ELEMENTWISE:

@@ -159,7 +159,9 @@ def _require_attributes(sites: Iterable[Site]) -> None:
         version = site.opsets.get(DOMAIN, 1)
         kinds = ATTRIBUTES[node.op_type]
         if version != 1:
-            raise SpecError(f"{DOMAIN} has version 1, not {version}", where=site.place, remedy="import version 1")
+            raise SpecError(
+                f"{DOMAIN} has version 1, not {version}", where=site.place, remedy="import version 1"
+            )
         for attribute in node.attribute:
             if attribute.name not in kinds:
                 raise SpecError(
@@ -188,7 +190,9 @@ def _schemas(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersi
             continue
         with within(site.where):
             # The version has to have every attribute, even one whose value comes with the call of the function.
-            strange = {each.name: None for each in site.node.attribute if site.schema.attribute(each.name) is None}
+            strange = {
+                each.name: None for each in site.node.attribute if site.schema.attribute(each.name) is None
+            }
             attributes = strange | site.attribute_values
             # The custom operators take every element type, and exporters write some that a version forbids.
             resolve_node(site.schema, attributes, site.names, site.inputs, any_element=True)
@@ -259,7 +263,9 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
 # This handles calls of functions that hold custom operators, or call such a function. ONNX Runtime infers the types in
 # a function without the types of custom operators, so the graph with the call declares the types of its outputs. A
 # function cannot declare types, so a function that another function calls is inlined there.
-def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], node_paths: Collection[str]) -> onnx.ModelProto:
+def _declare_calls(
+    model: onnx.ModelProto, sites: Iterable[Site], node_paths: Collection[str]
+) -> onnx.ModelProto:
     """Return the model with declared types for calls of functions that hold the converted nodes."""
     paths = {path.partition(".")[0] for path in node_paths}
     holders = {key_of(each) for index, each in enumerate(model.functions) if f"functions[{index}]" in paths}
@@ -277,7 +283,9 @@ def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], node_paths: Co
                 _import(function)
         # A function of another version than the model is not inlined: ONNX Runtime then reports an unknown type.
         with contextlib.suppress(RuntimeError):
-            return onnx.inliner.inline_selected_functions(model, [(domain, name) for domain, name, _ in sorted(inner)])
+            return onnx.inliner.inline_selected_functions(
+                model, [(domain, name) for domain, name, _ in sorted(inner)]
+            )
     return model
 
 

@@ -21,7 +21,9 @@ with required_by("onnxruntime's version"):
 try:
     import onnxruntime
 except ImportError as error:
-    raise DependencyError("onnxruntime cannot be imported", given=str(error), remedy=needed("onnxruntime")) from None
+    raise DependencyError(
+        "onnxruntime cannot be imported", given=str(error), remedy=needed("onnxruntime")
+    ) from None
 
 OLDEST = Version("1.21")
 """The first release that takes a model as bytes and its weights from a folder; the library itself works with 1.18."""
@@ -83,8 +85,12 @@ def add_weights(options: Any, model: Model) -> None:
     for tensor in model.proto.graph.initializer:
         if (content := model.weights.get(tensor.name)) is not None:
             # As unsigned integers of the same size, because NumPy has no bfloat16.
-            array = np.frombuffer(content, f"u{len(content) // math.prod(tensor.dims)}").reshape(tuple(tensor.dims))
-            values[tensor.name] = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, tensor.data_type)
+            array = np.frombuffer(content, f"u{len(content) // math.prod(tensor.dims)}").reshape(
+                tuple(tensor.dims)
+            )
+            values[tensor.name] = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(
+                array, tensor.data_type
+            )
     if values:
         # onnxruntime copies the values when it opens the session.
         options.add_external_initializers(list(values), list(values.values()))
@@ -99,7 +105,9 @@ def take_bfloat16(session: Any) -> None:
 
 
 class _Bfloat16Run:
-    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
+    def run(
+        self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None
+    ) -> Any:
         """Run the model once, as onnxruntime's session does, with bfloat16 arrays."""
         session: Any = self
         feed = {name: _bits(x) for name, x in input_feed.items()}

@@ -51,7 +51,9 @@ def through_float32(load: Load) -> Load:
             mark += "/"
         names = [each.name for each in inputs]
         before = [onnx.helper.make_node("Cast", [name + mark], [name], to=narrow) for name in names]
-        after = [onnx.helper.make_node("Cast", [x.name], [x.name + mark], to=single) for x in outputs.values()]
+        after = [
+            onnx.helper.make_node("Cast", [x.name], [x.name + mark], to=single) for x in outputs.values()
+        ]
         for value in (*inputs, *outputs.values()):
             value.name += mark
             value.type.tensor_type.elem_type = single
@@ -63,7 +65,9 @@ def through_float32(load: Load) -> Load:
         def run_wide(feeds: Feeds) -> Sequence[Any]:
             arrays = dict(feeds)
             arrays.update((name + mark, arrays.pop(name).astype(np.float32)) for name in names)
-            return [np.asarray(x).astype(bfloat16) if at in outputs else x for at, x in enumerate(run(arrays))]
+            return [
+                np.asarray(x).astype(bfloat16) if at in outputs else x for at, x in enumerate(run(arrays))
+            ]
 
         return run_wide
 
@@ -100,9 +104,13 @@ def _onnxruntime() -> list[Runtime]:
     """Return stock onnxruntime, once for each execution provider that runs models here."""
     import onnxruntime
 
-    names = {each: each.removesuffix("ExecutionProvider").lower() for each in onnxruntime.get_available_providers()}
+    names = {
+        each: each.removesuffix("ExecutionProvider").lower() for each in onnxruntime.get_available_providers()
+    }
     return [
-        _session("onnxruntime" if name == "cpu" else f"onnxruntime:{name}", provider, onnxruntime.InferenceSession)
+        _session(
+            "onnxruntime" if name == "cpu" else f"onnxruntime:{name}", provider, onnxruntime.InferenceSession
+        )
         for provider, name in names.items()
         if name != "azure"  # it runs models elsewhere
     ]
@@ -144,7 +152,9 @@ def _tract() -> list[Runtime]:
             onnx.save(model, path := Path(folder, "model.onnx"))
             runnable = tract.onnx().load(path).into_model().into_runnable()
         names = [value.name for value in model.graph.input]
-        return lambda feeds: [y.to_numpy() for y in runnable.run([np.asarray(feeds[x], order="C") for x in names])]
+        return lambda feeds: [
+            y.to_numpy() for y in runnable.run([np.asarray(feeds[x], order="C") for x in names])
+        ]
 
     return [Adapter("tract", version("tract"), load)]
 
@@ -161,7 +171,9 @@ def _tinygrad() -> list[Runtime]:
         with tempfile.TemporaryDirectory() as folder:
             onnx.save(model, path := Path(folder, "model.onnx"))
             runner = OnnxRunner(path)
-        return lambda feeds: [x.numpy() for x in runner({name: Tensor(x) for name, x in feeds.items()}).values()]
+        return lambda feeds: [
+            x.numpy() for x in runner({name: Tensor(x) for name, x in feeds.items()}).values()
+        ]
 
     return [Adapter("tinygrad", version("tinygrad"), load)]
 

@@ -48,7 +48,9 @@ def compare(question: Question, expected: Sequence[Array] | None, answers: Seque
         answers = _by_index(answers, axis)
     # Signalling NaNs and numbers beyond a type are no reason to warn.
     with np.errstate(all="ignore"):
-        outcomes = [_outcome(question, at, *pair) for at, pair in enumerate(zip(expected, answers, strict=True))]
+        outcomes = [
+            _outcome(question, at, *pair) for at, pair in enumerate(zip(expected, answers, strict=True))
+        ]
     return max(outcomes, key=list(Outcome).index)
 
 

@@ -26,7 +26,9 @@ _FILES: dict[str, Path] = {}  # the adapters that are files, by the name of thei
 
 def known() -> list[str]:
     """Return the names of the runtimes that have an adapter, installed or not."""
-    return list(dict.fromkeys((*ADAPTERS, *sorted(each.name for each in entry_points(group=_GROUP)), *_FILES)))
+    return list(
+        dict.fromkeys((*ADAPTERS, *sorted(each.name for each in entry_points(group=_GROUP)), *_FILES))
+    )
 
 
 def add_file(path: str | os.PathLike[str]) -> list[Runtime]:
@@ -49,13 +51,17 @@ def add_file(path: str | os.PathLike[str]) -> list[Runtime]:
         If the file cannot be read.
     """
     if not stat.S_ISREG(Path(path).stat().st_mode):
-        raise ArgumentError(f"{str(path)!r} is not a regular file", remedy="name the Python file of an adapter")
+        raise ArgumentError(
+            f"{str(path)!r} is not a regular file", remedy="name the Python file of an adapter"
+        )
     file = Path(path).absolute()
     result = _of_file(file)
     names = [each.name.partition(":")[0] for each in result]
     for name in names:
         if name in known() and _FILES.get(name) != file:
-            raise ArgumentError(f"there is a runtime {name!r} already", where=str(path), remedy="give it another name")
+            raise ArgumentError(
+                f"there is a runtime {name!r} already", where=str(path), remedy="give it another name"
+            )
     _FILES.update(dict.fromkeys(names, file))
     return result
 

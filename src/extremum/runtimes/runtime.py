@@ -44,7 +44,9 @@ def refusal_of_opset(load: Load, opset: int) -> str | None:
     """Return what a runtime says when it loads no model of an opset, whatever its nodes, or None if it loads one."""
     value = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1])
     other = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1])
-    graph = onnx.helper.make_graph([onnx.helper.make_node("Identity", ["x"], ["y"])], "question", [value], [other])
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Identity", ["x"], ["y"])], "question", [value], [other]
+    )
     imports = [onnx.helper.make_opsetid("", opset)]
     try:
         load(onnx.helper.make_model(graph, opset_imports=imports, ir_version=8))

@@ -82,12 +82,19 @@ def mask(function: str, where: Any, x: xr.DataArray) -> Any:
             raise ValueError(f"the dimension {strange[0]!r} is not one of {', '.join(map(repr, x.dims))}")
         where, _ = xr.align(where, x, join="exact", copy=False)
     except ValueError as error:
-        raise ArgumentError(f"{function}: where does not fit: {error}", remedy="align it with x first") from None
+        raise ArgumentError(
+            f"{function}: where does not fit: {error}", remedy="align it with x first"
+        ) from None
     return where.variable.set_dims({name: x.sizes[name] for name in x.dims}).transpose(*x.dims).data
 
 
 def reduced(
-    x: xr.DataArray, dims: Sequence[Hashable], result: Any, *, keepdims: bool = False, new: Sequence[Hashable] = ()
+    x: xr.DataArray,
+    dims: Sequence[Hashable],
+    result: Any,
+    *,
+    keepdims: bool = False,
+    new: Sequence[Hashable] = (),
 ) -> Any:
     """Return a result over some dimensions, or each of several, with the coordinates of the others.
 
@@ -112,7 +119,9 @@ def of_each_block(index: xr.DataArray, function: Callable[..., Any], dtype: Any)
     return index.copy(data=function(data))
 
 
-def by_dimension(index: xr.DataArray, x: xr.DataArray, dims: tuple[Hashable, ...]) -> dict[Hashable, xr.DataArray]:
+def by_dimension(
+    index: xr.DataArray, x: xr.DataArray, dims: tuple[Hashable, ...]
+) -> dict[Hashable, xr.DataArray]:
     """Split row-major indices over several dimensions of `x` into an index along each."""
     shape = x.shape
     axes = tuple(map(x.get_axis_num, dims))

@@ -116,7 +116,9 @@ def idxtop_k(x: Any, k: SupportsIndex, dim: Dims = None, *, fill_value: Any = No
            [ 6, 18]])
     """
     if isinstance(x, xr.Dataset):
-        return _labels_of_each("idxtop_k", x, dim, partial(_labels_of_best, k=k, fill_value=fill_value, **options))
+        return _labels_of_each(
+            "idxtop_k", x, dim, partial(_labels_of_best, k=k, fill_value=fill_value, **options)
+        )
     return _labels_of_best(x, dim, k=k, fill_value=fill_value, **options)
 
 
@@ -128,7 +130,9 @@ def _label(function: str, index_of: Any, x: Any, dim: Any, fill_value: Any, **op
     dims = _labelled_dims(function, x, dim)
     indices = index_of(x, dims, as_dict=True, default=-1, **options)
     lack = "the slice at {} of the result has no element to choose from: all are NaN or masked"
-    result = {each: _labels_at(function, at, x.coords[each], fill_value, lack) for each, at in indices.items()}
+    result = {
+        each: _labels_at(function, at, x.coords[each], fill_value, lack) for each, at in indices.items()
+    }
     return result[dims[0]] if dim is None or dim in dims else result
 
 
@@ -139,7 +143,9 @@ def _labels_of_best(x: Any, dim: Any, *, k: Any, fill_value: Any, **options: Any
     indices = top_k(x, k, dims, default=filling, **options).indices
     by_name = {dims[0]: indices} if len(dims) == 1 else by_dimension(indices, x, dims)
     lack = f"place {{}} of the result has no element: fewer than {operator.index(k)} of its slice take part"
-    result = {each: _labels_at("idxtop_k", at, x.coords[each], fill_value, lack) for each, at in by_name.items()}
+    result = {
+        each: _labels_at("idxtop_k", at, x.coords[each], fill_value, lack) for each, at in by_name.items()
+    }
     return result[dims[0]] if dim is None or dim in dims else result
 
 
@@ -155,7 +161,9 @@ def _labelled_dims(function: str, x: Any, dim: Any) -> tuple[Hashable, ...]:
     require_labelled(function, x)
     dims = dims_of(function, dim, x)
     if dim is None and len(dims) != 1:
-        raise ArgumentError(f"{function}: the array has {len(dims)} dimensions", remedy="pass the names of some as dim")
+        raise ArgumentError(
+            f"{function}: the array has {len(dims)} dimensions", remedy="pass the names of some as dim"
+        )
     for each in dims:
         if each not in x.coords:
             plain = "top_k" if function == "idxtop_k" else "argmax or argmin"
@@ -163,7 +171,9 @@ def _labelled_dims(function: str, x: Any, dim: Any) -> tuple[Hashable, ...]:
     return dims
 
 
-def _labels_at(function: str, index: xr.DataArray, coord: xr.DataArray, fill_value: Any, lack: str) -> xr.DataArray:
+def _labels_at(
+    function: str, index: xr.DataArray, coord: xr.DataArray, fill_value: Any, lack: str
+) -> xr.DataArray:
     """Return the label at each index, and the fill value where the index is -1, or refuse it for what it lacks."""
     # Labels of pandas' own types become objects, to keep their time zone.
     is_plain = isinstance(coord.dtype, np.dtype) and coord.dtype.kind != "O"
@@ -177,7 +187,9 @@ def _labels_at(function: str, index: xr.DataArray, coord: xr.DataArray, fill_val
         places = np.atleast_1d(block)
         if fill_value is None and (places == -1).any():
             place = _first_empty(np.asarray(block), block_info)
-            lacking = lack.format(place) if place else lack.replace("the slice at {} of the result", "the array")
+            lacking = (
+                lack.format(place) if place else lack.replace("the slice at {} of the result", "the array")
+            )
             raise ArgumentError(
                 f"{function}: {lacking}",
                 given=f"dimension {coord.name!r} of {coord.size}",

@@ -91,9 +91,13 @@ def argmin(x: Any, dim: Dims = None, *, as_dict: bool = False, **options: Any) -
 @overload
 def max(x: X, dim: Dims = None, *, return_index: No = False, **options: Unpack[ValueKeywords]) -> X: ...
 @overload
-def max(x: X, dim: Dims = None, *, return_index: Yes, **options: Unpack[ValueKeywords]) -> ValuesIndices[X, X]: ...
+def max(
+    x: X, dim: Dims = None, *, return_index: Yes, **options: Unpack[ValueKeywords]
+) -> ValuesIndices[X, X]: ...
 @overload
-def max(x: X, dim: Dims = None, *, return_index: bool, **options: Unpack[ValueKeywords]) -> X | ValuesIndices[X, X]: ...
+def max(
+    x: X, dim: Dims = None, *, return_index: bool, **options: Unpack[ValueKeywords]
+) -> X | ValuesIndices[X, X]: ...
 @like("max", after=[argmax], without=["out"])
 def max(x: Any, dim: Dims = None, **options: Any) -> Any:
     """Largest element over the dimensions that are named, with its index on request.
@@ -117,9 +121,13 @@ def max(x: Any, dim: Dims = None, **options: Any) -> Any:
 @overload
 def min(x: X, dim: Dims = None, *, return_index: No = False, **options: Unpack[ValueKeywords]) -> X: ...
 @overload
-def min(x: X, dim: Dims = None, *, return_index: Yes, **options: Unpack[ValueKeywords]) -> ValuesIndices[X, X]: ...
+def min(
+    x: X, dim: Dims = None, *, return_index: Yes, **options: Unpack[ValueKeywords]
+) -> ValuesIndices[X, X]: ...
 @overload
-def min(x: X, dim: Dims = None, *, return_index: bool, **options: Unpack[ValueKeywords]) -> X | ValuesIndices[X, X]: ...
+def min(
+    x: X, dim: Dims = None, *, return_index: bool, **options: Unpack[ValueKeywords]
+) -> X | ValuesIndices[X, X]: ...
 @like("min", after=[max, argmax], without=["out"])
 def min(x: Any, dim: Dims = None, **options: Any) -> Any:
     """Smallest element over the dimensions that are named, with its index on request.
@@ -136,9 +144,13 @@ def min(x: Any, dim: Dims = None, **options: Any) -> Any:
 
 
 @overload
-def minmax(x: X, dim: Dims = None, *, return_index: No = False, **options: Unpack[ValueKeywords]) -> MinMax[X]: ...
+def minmax(
+    x: X, dim: Dims = None, *, return_index: No = False, **options: Unpack[ValueKeywords]
+) -> MinMax[X]: ...
 @overload
-def minmax(x: X, dim: Dims = None, *, return_index: Yes, **options: Unpack[ValueKeywords]) -> MinMaxIndices[X, X]: ...
+def minmax(
+    x: X, dim: Dims = None, *, return_index: Yes, **options: Unpack[ValueKeywords]
+) -> MinMaxIndices[X, X]: ...
 @overload
 def minmax(
     x: X, dim: Dims = None, *, return_index: bool, **options: Unpack[ValueKeywords]
@@ -209,5 +221,7 @@ def _reduce(name: str, x: Any, dim: Any, *, where: Any = None, **options: Any) -
     if isinstance(x, xr.Dataset):
         return each_variable(x, name, dim, lambda each, own: _reduce(name, each, own, where=where, **options))
     dims = dims_of(name, dim, x)
-    result = getattr(ex, name)(x.data, tuple(map(x.get_axis_num, dims)), where=mask(name, where, x), **options)
+    result = getattr(ex, name)(
+        x.data, tuple(map(x.get_axis_num, dims)), where=mask(name, where, x), **options
+    )
     return reduced(x, () if name == "hardmax" else dims, result, keepdims=options.get("keepdims", False))

@@ -77,7 +77,9 @@ class CfDecoding(Decoding):
 class ScaledIntegers(Decoding):
     """64-bit integers that are scaled: what is missing is decided before they are rounded to float64."""
 
-    def __init__(self, stored: np.dtype[Any], missing: list[int], scale: Any, offset: Any, attrs: Any) -> None:
+    def __init__(
+        self, stored: np.dtype[Any], missing: list[int], scale: Any, offset: Any, attrs: Any
+    ) -> None:
         super().__init__(np.dtype(np.float64), attrs)
         self._stored = stored
         self._missing = missing
@@ -258,12 +260,16 @@ def _decoded(description: Description, read: Read, attrs: Mapping[str, Any], tim
         dtype = description.dtype
 
         def __getitem__(self, key: Any) -> Any:
-            return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.BASIC, self._elements)
+            return indexing.explicit_indexing_adapter(
+                key, self.shape, indexing.IndexingSupport.BASIC, self._elements
+            )
 
         def _elements(self, key: tuple[Any, ...]) -> Any:
             """Read a place whose axes of one element may be integers."""
             place = tuple(each if isinstance(each, slice) else slice(each, each + 1) for each in key)
-            block = read(tuple(slice(*each.indices(n)[:2]) for each, n in zip(place, self.shape, strict=True)))
+            block = read(
+                tuple(slice(*each.indices(n)[:2]) for each, n in zip(place, self.shape, strict=True))
+            )
             return block[tuple(slice(None) if isinstance(each, slice) else 0 for each in key)]
 
     dims = [f"dim_{axis}" for axis in range(len(description.shape))]

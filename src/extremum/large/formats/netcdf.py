@@ -168,7 +168,9 @@ def write_netcdf(path: Path, shape: tuple[int, ...], output: Output, labels: Lab
         whole = netCDF4.Dataset(str(path), "w")
     try:
         with attempt():
-            kept = [coordinate.name for coordinate, load in labels.coordinates if _add(whole, coordinate, *load())]
+            kept = [
+                coordinate.name for coordinate, load in labels.coordinates if _add(whole, coordinate, *load())
+            ]
             dims = [netcdf_name(name) for name in labels.dims]
             for name, length in zip(dims, shape, strict=True):
                 if name not in whole.dimensions:
@@ -203,7 +205,9 @@ def _add(whole: Any, coordinate: Coordinate, values: NDArray[Any], attrs: Mappin
         attrs = {**numbers.attrs, "_FillValue": numbers.fill}
         values = output.numbers(values)
     if values.dtype.kind in "OTU" or (kind == "S" and values.dtype.itemsize != 1):
-        texts = [each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in values.ravel()]
+        texts = [
+            each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in values.ravel()
+        ]
         values = np.array(texts, object).reshape(values.shape)
     is_text = values.dtype.kind == "O"
     if not is_text and values.dtype.name not in _TYPES and values.dtype != "S1":
@@ -218,7 +222,9 @@ def _add(whole: Any, coordinate: Coordinate, values: NDArray[Any], attrs: Mappin
     # Coordinates of coordinates are not copied.
     attrs.pop("coordinates", None)
     fill = attrs.pop("_FillValue", None)
-    array = _create(whole, coordinate.name, str if is_text else values.dtype, dims, attrs, None if is_text else fill)
+    array = _create(
+        whole, coordinate.name, str if is_text else values.dtype, dims, attrs, None if is_text else fill
+    )
     array[...] = values
     return True
 

@@ -38,7 +38,9 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, 
     total = math.prod(shape) * dtype.itemsize
     rest = size - file.tell()
     if min((dtype.itemsize, *shape)) < 0 or total > rest:
-        raise ValueError(f"its header declares {dtype}{list(shape)}, {total:,} bytes, but the file holds {rest:,}")
+        raise ValueError(
+            f"its header declares {dtype}{list(shape)}, {total:,} bytes, but the file holds {rest:,}"
+        )
     return shape, fortran, dtype
 
 
@@ -105,7 +107,9 @@ class NpzFile(NpyFile):
             packed.seek(0)
             most = 1_000_000 + math.prod(shape) * dtype.itemsize
             if info.file_size > most:
-                raise InputError(f"entry {variable!r} of {str(self._path)!r} is longer than its header declares")
+                raise InputError(
+                    f"entry {variable!r} of {str(self._path)!r} is longer than its header declares"
+                )
             shutil.copyfileobj(packed, self._unpacked, 1 << 20)
         self._unpacked.flush()
         with self._open() as file:

@@ -89,7 +89,9 @@ def choose(path: str | Path, noun: str, names: Iterable[str], variable: str | No
     if not some:
         raise InputError(f"{file} holds no {noun}")
     raise ParameterError(
-        f"{file}: it has no {noun} {variable!r}" if variable is not None else f"{file}: it has {len(some)} {noun}s",
+        f"{file}: it has no {noun} {variable!r}"
+        if variable is not None
+        else f"{file}: it has {len(some)} {noun}s",
         parameter="variable",
         choices=sorted(some),
     )

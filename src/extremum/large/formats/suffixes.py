@@ -53,7 +53,9 @@ def open_source(name: str, variable: str | None = None) -> Source:
     return Source.open(name, reader, variable)
 
 
-def writing(path: Path, shape: tuple[int, ...], output: Output, labels: Labels) -> AbstractContextManager[Put]:
+def writing(
+    path: Path, shape: tuple[int, ...], output: Output, labels: Labels
+) -> AbstractContextManager[Put]:
     """Create a file for an array; the context gives the function that writes pieces."""
     suffix = path.suffix.lower()
     if suffix == ".npy":

@@ -136,7 +136,9 @@ class ZarrFile:
         plain = [each for each in arrays if each not in coordinates]
         yield from plain or arrays
 
-    def _coordinates(self, path: str, dims: tuple[str, ...], attrs: Mapping[str, Any]) -> Iterator[Coordinate]:
+    def _coordinates(
+        self, path: str, dims: tuple[str, ...], attrs: Mapping[str, Any]
+    ) -> Iterator[Coordinate]:
         """Yield the arrays with the names of dimensions, and the coordinates that an attribute lists."""
         group = path.rpartition("/")[0]
         own = (self._get(group) if group else self._root).attrs.get("coordinates")
@@ -190,7 +192,9 @@ def write_zarr(path: Path, shape: tuple[int, ...], output: Output, labels: Label
             numbers.fill,
         )
     except (KeyError, TypeError, ValueError):
-        raise ArgumentError(f"Zarr does not store elements of type {output.dtype}", remedy="name a .npy file") from None
+        raise ArgumentError(
+            f"Zarr does not store elements of type {output.dtype}", remedy="name a .npy file"
+        ) from None
 
     def put(place: Place, block: NDArray[Any]) -> None:
         array[place] = output.numbers(block) if is_labelled else block
@@ -246,14 +250,18 @@ def _create(
     )
 
 
-def _add(group: Any, zarr_format: int, coordinate: Coordinate, values: NDArray[Any], attrs: Mapping[str, Any]) -> bool:
+def _add(
+    group: Any, zarr_format: int, coordinate: Coordinate, values: NDArray[Any], attrs: Mapping[str, Any]
+) -> bool:
     """Copy a coordinate as it is stored; return whether Zarr can hold it."""
     attrs = dict(attrs)
     # Coordinates of coordinates are not copied.
     attrs.pop("coordinates", None)
     fill = attrs.pop("_FillValue", None)
     if values.dtype == "S1" and values.ndim > len(coordinate.dims):
-        values = np.char.decode(np.ascontiguousarray(values).view(f"S{values.shape[-1]}")[..., 0], errors="replace")
+        values = np.char.decode(
+            np.ascontiguousarray(values).view(f"S{values.shape[-1]}")[..., 0], errors="replace"
+        )
     if values.dtype.kind == "O":
         values = np.array([str(each) for each in values.ravel()]).reshape(values.shape)
     try:
