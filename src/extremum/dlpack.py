@@ -37,8 +37,9 @@ _DEVICES = {
 _HOST = (1, 3, 11, 13)
 """Devices whose memory the CPU reads: the CPU, and memory pinned or managed by CUDA or ROCm."""
 
-_INTEGER, _BFLOAT16 = 0, 4
-"""DLPack's numbers of two kinds of elements."""
+# DLPack's numbers of two kinds of elements.
+_INTEGER = 0
+_BFLOAT16 = 4
 
 
 REFUSALS = (AttributeError, BufferError, RuntimeError, TypeError, ValueError)

@@ -107,7 +107,8 @@ def axis_error(
     rank = len(shape)
     given = None if array is None else _summary(array, list(shape), axis)
     before = set[int]()
-    for number in axis if isinstance(axis, tuple) else (axis,):
+    several = axis if isinstance(axis, tuple) else (axis,)
+    for number in several:
         if not -rank <= number < rank:
             in_range = f"use an axis in [-{rank}, {rank - 1}]"
             return AxisError(

@@ -73,11 +73,13 @@ def check(
       given x: float32[3], axis=1
       help  use a value in [-1, 0]
     """
+    # What is wrong with an argument is said before the model is read.
     rules = _selected(select, ignore)
     level = None if feature_level is None else feature_level_of(feature_level)
     notes = []
     stock = None
     with ExitStack() as stack:
+        # The rules ask one runtime: the named one in its own process, or else the installed onnxruntime in this one.
         if isinstance(runtime, str):
             runtime = AskedRuntime(stack.enter_context(Subprocess(runtime)))
         elif runtime is None:

@@ -51,9 +51,13 @@ class Finding:
     remedy: str | None
 
     def __str__(self) -> str:
-        reason = f"{self.code} {self.severity.value}: {self.reason}"
-        where = f"{self.place}, opset {self.opset}"
-        return str(ExtremumError(reason, where=where, given=self.given, remedy=self.remedy))
+        error = ExtremumError(
+            f"{self.code} {self.severity.value}: {self.reason}",
+            where=f"{self.place}, opset {self.opset}",
+            given=self.given,
+            remedy=self.remedy,
+        )
+        return str(error)
 
     def record(self) -> dict[str, Any]:
         """Return the finding in a form that JSON can hold."""

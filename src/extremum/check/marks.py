@@ -20,7 +20,8 @@ from extremum.graph.calls import is_of_family
 from extremum.graph.sites import Site, Written
 from extremum.spec import ONNX
 
-_PART, _BEFORE = "extremum.fix", "extremum.fix.before"
+_PART = "extremum.fix"
+_BEFORE = "extremum.fix.before"
 
 
 def mark(written: Sequence[onnx.NodeProto], before: onnx.NodeProto, opset: int) -> None:

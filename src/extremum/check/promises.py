@@ -104,9 +104,9 @@ def _axes_errors(site: Site, schema: OperatorVersion, *, explicit: bool) -> Iter
         site.values.get(each.name, validate.UNKNOWN) for each in schema.attributes if each.range.is_axis
     ]
     states = any(value is not validate.UNKNOWN for value in values)
-    for tensor in site.inputs[:1] if states is explicit else ():
-        if tensor.rank is not None and tensor.rank >= schema.ranks[0]:
-            yield from refusals(validate.axes, schema, site.accepted, tensor.rank)
+    rank = site.inputs[0].rank if site.inputs else None
+    if states is explicit and rank is not None and rank >= schema.ranks[0]:
+        yield from refusals(validate.axes, schema, site.accepted, rank)
 
 
 @rule(
@@ -216,8 +216,12 @@ def _mixed_element_types(site: Site, schema: OperatorVersion, targets: Targets) 
 )
 def _negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     for attribute in schema.attributes:
-        value = site.accepted[attribute.name] if attribute.name in site.values else None
-        axes = [value] if isinstance(value, int) else list(value) if isinstance(value, tuple) else []
+        value = site.accepted[attribute.name] if attribute.name in site.values else ()
+        axes: list[int] = []
+        if isinstance(value, int):
+            axes = [value]
+        elif isinstance(value, tuple):
+            axes = list(value)
         if attribute.range is AttributeRange.AXIS_UNSTATED and any(axis < 0 for axis in axes):
             rank = site.inputs[0].rank if site.inputs else None
             plain = "count from the front"
@@ -225,8 +229,10 @@ def _negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Ite
             if rank and all(axis + rank >= 0 for axis in axes):
                 positive = [axis % rank for axis in axes]
                 plain = f"write {attribute.name}={positive if attribute.is_list else positive[0]}"
-            reason = f"{schema} does not say what {attribute.name}={setting} means"
-            yield SpecError(reason, remedy=f"{plain}, or use opset 11 or later")
+            yield SpecError(
+                f"{schema} does not say what {attribute.name}={setting} means",
+                remedy=f"{plain}, or use opset 11 or later",
+            )
 
 
 @rule(

@@ -91,7 +91,11 @@ def _sample_types(site: Site) -> dict[str, TensorType]:
         sizes = tuple(max(size, least) if axis in axes else size for axis, size in enumerate(sizes))
         types[name] = TensorType(tensor.element, sizes)
     # If the model leaves the values open: one element, or the last axis.
-    default = (1,) if site.version.family is Family.TOP else () if site.inputs[0].rank == 0 else (-1,)
+    default: tuple[int, ...] = (-1,)
+    if site.version.family is Family.TOP:
+        default = (1,)
+    elif site.inputs[0].rank == 0:
+        default = ()
     for name, tensor in list(zip(site.names, site.inputs, strict=True))[len(site.operands) :]:
         values = default if tensor.values is None else tensor.values
         types[name] = TensorType("int64", (len(values),), values)
@@ -145,7 +149,8 @@ def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
         middle = info.max // 2
         limits = [info.min, info.min + 1, middle, middle + 1, info.max - 1, info.max]
     else:
-        info, nan = ml_dtypes.finfo(dtype), [np.nan] * 4  # type: ignore[no-untyped-call]
+        info = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+        nan = [np.nan] * 4
         least = info.smallest_subnormal
         limits = [-np.inf, info.min, -least, -0.0, 0.0, least, info.max, np.inf]
     half = len(limits) // 2

@@ -150,8 +150,10 @@ def _nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extr
     # Where a runtime is named, or nodes stand in the place of this one, EX110 has what differs.
     is_compared = targets.asked is not None or site.written is not None
     if not is_compared and schema.family not in _ELEMENTWISE and "float" in (site.element or ""):
-        reason = f"runtimes answer {schema} differently where its input holds a NaN"
-        yield SpecError(reason, remedy="make sure that there is none, or run the node with extremum")
+        yield SpecError(
+            f"runtimes answer {schema} differently where its input holds a NaN",
+            remedy="make sure that there is none, or run the node with extremum",
+        )
 
 
 @rule(
@@ -189,9 +191,11 @@ def _hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> 
         return
     axes = validate.axes(schema, site.accepted, rank)
     if len(axes) > 1:
-        reason = f"{schema} puts a single 1 into each block of axes {axes[0]} to {axes[-1]}"
-        remedy = "reshape those axes into one and use opset 13 or later"
-        yield SpecError(f"{reason}; some runtimes put one per row", remedy=remedy)
+        yield SpecError(
+            f"{schema} puts a single 1 into each block of axes {axes[0]} to {axes[-1]}; "
+            "some runtimes put one per row",
+            remedy="reshape those axes into one and use opset 13 or later",
+        )
 
 
 @rule(
@@ -215,8 +219,10 @@ def _hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> 
 )
 def _cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     if _may_be_onnxruntime(targets) and site.accepted.get("select_last_index"):
-        reason = f"onnxruntime runs {schema} with select_last_index=1 on the CPU, even where a GPU is used"
-        yield SpecError(reason, remedy="drop it if ties do not matter")
+        yield SpecError(
+            f"onnxruntime runs {schema} with select_last_index=1 on the CPU, even where a GPU is used",
+            remedy="drop it if ties do not matter",
+        )
 
 
 @rule(
@@ -385,8 +391,10 @@ def _float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
     chooses = schema.family in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX, Family.TOP)
     is_between = site.element == "float16" and site.names[0] in site.results
     if chooses and is_between and _may_be_onnxruntime(targets):
-        reason = f"onnxruntime may give {schema} float32 elements where the model has float16, and choose another one"
-        yield SpecError(reason, remedy="compute in float32, or run the node with extremum.onnxruntime")
+        yield SpecError(
+            f"onnxruntime may give {schema} float32 elements where the model has float16, and choose another one",
+            remedy="compute in float32, or run the node with extremum.onnxruntime",
+        )
 
 
 @rule(

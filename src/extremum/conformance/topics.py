@@ -182,10 +182,11 @@ def _lengths(s: Subject) -> Iterator[Question]:
                 f"length_{length}", s.array([2] * length), s.array([2] * (length - 1) + [peak]), says=s.says
             )
         return
+    axes = (1,) if s.version.coerced else (0, 1)
     for length in squares:
         square = np.full((length, length), 2)
         np.fill_diagonal(square, peak)
-        for axis in (1,) if s.version.coerced else (0, 1):
+        for axis in axes:
             yield s.ask(f"square_{length}_axis_{axis}", s.array(square), axis=axis, says=s.says)
     row = np.array([[2] * (long - 2) + [peak, 2]])
     yield s.ask(f"row_{long}", s.array(row), axis=1, says=s.says)

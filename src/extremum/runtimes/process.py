@@ -63,7 +63,10 @@ class Subprocess:
     """A runtime in its own process during a ``with`` block; a process that died is started again."""
 
     def __init__(self, name: str, limit: float = 10.0) -> None:
-        self.name, self.limit, self.version = name, limit, ""  # the limit is in seconds, for each answer
+        self.name = name
+        self.version = ""
+        # In seconds, for each answer.
+        self.limit = limit
         self._process: Any = None
         self._pipe: Any = None
 

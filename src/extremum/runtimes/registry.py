@@ -84,7 +84,9 @@ def installed(names: Sequence[str] | None = None) -> Iterator[Runtime]:
     RuntimeWarning
         If an adapter fails. The other runtimes are still yielded.
     """
-    for name in known() if names is None else names:
+    if names is None:
+        names = known()
+    for name in names:
         with contextlib.suppress(DependencyError):
             try:
                 yield from _open(name)

@@ -76,10 +76,10 @@ class Source:
             raise
         except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
             # The libraries, and their decompressors, have no exception class of their own for damaged elements.
-            where = ", ".join(f"{each.start}:{each.stop}" for each in place)
+            slices = ", ".join(f"{each.start}:{each.stop}" for each in place)
             raise InputError(
                 f"{self.path!r} is damaged: elements cannot be read",
-                given=f"elements {where}: {first_line(error)}",
+                given=f"elements {slices}: {first_line(error)}",
             ) from None
 
     def whole(self, path: str) -> tuple[NDArray[Any], Mapping[str, Any]]:
