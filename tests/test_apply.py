@@ -488,5 +488,5 @@ def test_labels_in_place_of_indices():
     assert refused(*words) == "idxmax gives the labels of one dimension; help: give one --axis or --dim"
     text = "'x.nc': dimension 'x' has no coordinate; help: use argmax or argmin, which give its index"
     assert refused(*words, "--dim", "x") == text
-    text = "idxmax: default=1 is no label of datetime64[ns]; "
+    text = "idxmax: default=1 is not a label of datetime64[ns]; "
     assert refused(*words, "--dim", "time", "--default", 1).startswith(text)

@@ -98,7 +98,7 @@ REFUSED = {
         "--memory and --scheduler are both given; help: drop one of them"
     ),
     "argmax x.npy --scheduler http://127.0.0.1:80": (
-        "'http://127.0.0.1:80' is no address of a scheduler; help: write tcp://HOST:PORT"
+        "'http://127.0.0.1:80' is not the address of a scheduler; help: write tcp://HOST:PORT"
     ),
 }
 

@@ -114,14 +114,14 @@ def test_a_file_that_workers_do_not_see_is_no_file_of_zeros(form, client, tmp_pa
     job = planned("argmax", [open_source(name, *words[1:])], 0)
     (tmp_path / name).rename(tmp_path / "elsewhere")
     assert refusal(ExecutionError, list, steps_on(client.scheduler.address, job)) == (
-        "a worker could not read or send what it was asked for"
+        "a worker could not read or send a piece"
     )
 
 
 def test_work_that_workers_die_of_is_given_up(client, monkeypatch):
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
     text = refusal(ExecutionError, list, steps_on(client.scheduler.address, Deadly()))
-    assert text == "workers die of the work they are given"
+    assert text == "workers were killed while they computed"
 
 
 def test_a_scheduler_without_workers_is_refused():

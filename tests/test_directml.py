@@ -383,7 +383,7 @@ def test_the_whole_text_about_a_tensor_an_operator_and_a_field(make, message):
 )
 @pytest.mark.parametrize("function", [dml.create_operator, dml.feature_level_required])
 def test_what_is_no_description(function, given):
-    assert refusal(ArgumentTypeError, function, given) == f"{type(given).__name__} is no operator description"
+    assert refusal(ArgumentTypeError, function, given) == f"{type(given).__name__} is not an operator description"
 
 
 NO_LEVELS = [0, -1, 0x9900, 0x4200, True, 2**80, 4.1, "4.1", "4_2", "FL_4_1", "", None, []]

@@ -136,4 +136,4 @@ def test_the_interface_of_cudas_arrays_is_a_device():
 def test_a_capsule_is_named():
     for function in (ex.argmax, ex.max, ex.hardmax, ex.maximum):
         text = refusal(ElementTypeError, function, np.arange(3).__dlpack__())
-        assert text == "a capsule is no array: it hands the memory of one to a single reader"
+        assert text == "a capsule is not an array: it hands the memory of one to a single reader"

@@ -384,8 +384,8 @@ def test_refuses_a_range_that_the_type_does_not_hold(dtype, low, high, reason):
     ("dtype", "shape", "why"),
     [
         (FLOAT, None, ": its rank is open"),
-        (None, None, ": it is no tensor of numbers"),
-        (np.dtype(object), (2,), ": it is no tensor of numbers"),
+        (None, None, ": it is not a tensor of numbers"),
+        (np.dtype(object), (2,), ": it is not a tensor of numbers"),
         *((FLOAT, shape, "") for shape in ((2, -1), (1,) * 100, (0, 2**62, 2**62))),
     ],
 )

@@ -400,7 +400,7 @@ def test_a_default_may_be_a_time_of_python_or_pandas():
     for default in (datetime(2021, 1, 1), pandas.Timestamp("2021-01-01"), np.datetime64("2021-01-01")):
         assert ex.max(nothing, nan_policy="omit", default=default) == np.datetime64("2021-01-01", "ns")
     assert ex.max(np.array(["NaT"], "m8[ns]"), nan_policy="omit", default=timedelta(1)) == np.timedelta64(1, "D")
-    with pytest.raises(ElementTypeError, match="which is no element of"):
+    with pytest.raises(ElementTypeError, match="which is not an element of"):
         ex.max(nothing, nan_policy="omit", default=datetime(2021, 1, 1, tzinfo=timezone.utc))
 
 
@@ -420,7 +420,7 @@ BARE = {
     "lists": ("polars", lambda p: p.Series([[1, 2], [3]]), "elements of type List"),
     "text in Polars": ("polars", lambda p: p.Series(["a", None]), "elements of type String"),
     "objects in Polars": ("polars", lambda p: p.Series([object(), None], dtype=p.Object), "elements of type Object"),
-    "scalar of Arrow": ("pyarrow", lambda p: p.scalar(1), "a scalar of PyArrow is no array"),
+    "scalar of Arrow": ("pyarrow", lambda p: p.scalar(1), "a PyArrow scalar is not an array"),
     "decimals of Arrow": ("pyarrow", lambda p: p.array([1], p.decimal128(9, 2)), "elements of type decimal128(9, 2)"),
     "lists of Arrow": ("pyarrow", lambda p: p.array([[1, 2]]), "elements of type list<"),
     "datetimes": ("datetime", lambda _: [datetime(2020, 1, 1)], "elements of type object, here datetime.datetime,"),

@@ -109,5 +109,5 @@ def test_times_and_others_are_refused(other):
 def test_a_default_is_a_time():
     nothing = np.array(["NaT"], "M8[s]")
     assert ex.max(nothing, nan_policy="omit", default=np.datetime64("2020-01-01")) == np.datetime64("2020-01-01")
-    text = "max: default is 5, which is no element of datetime64[s]"
+    text = "max: default is 5, which is not an element of datetime64[s]"
     assert refusal(ElementTypeError, ex.max, nothing, nan_policy="omit", default=5) == text

@@ -109,8 +109,8 @@ def test_nan_is_an_error_under_raise(function):
             ArgumentError,
             "max: where has shape (1, 3), which does not broadcast to the shape (2,) of the array",
         ),
-        ({"default": "x"}, ElementTypeError, "max: default is 'x', which is no element of int8"),
-        ({"default": 1.5}, ElementTypeError, "max: default is 1.5, which is no element of int8"),
+        ({"default": "x"}, ElementTypeError, "max: default is 'x', which is not an element of int8"),
+        ({"default": 1.5}, ElementTypeError, "max: default is 1.5, which is not an element of int8"),
         ({"default": 300}, ArgumentError, "max: default=300 does not fit int8"),
     ],
 )

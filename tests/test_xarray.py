@@ -386,7 +386,7 @@ def test_missing_labels_of_time_are_missing_times_and_those_of_text_are_no_text(
         assert isinstance(label.item(), float)
     x = labelled(COORDINATES["time"], gone[0], dask)
     text = refusal(ArgumentError, exx.idxmax, x, nan_policy="omit", fill_value=1.5)
-    assert text == f"idxmax: fill_value=1.5 is no label of {x.x.dtype}"
+    assert text == f"idxmax: fill_value=1.5 is not a label of {x.x.dtype}"
 
 
 def test_a_slice_without_a_label_names_the_keyword_and_the_variable(dask):

@@ -86,7 +86,7 @@ def _with_exact_integers(x: Sequence[Any], array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _integer_of(x: Any) -> int | None:
-    """Return an element of a sequence as Python's integer, None if it is no integer."""
+    """Return an element of a sequence as Python's integer, None if it is not an integer."""
     try:
         return int(x) if isinstance(x, np.bool_) else operator.index(x)
     except TypeError:
@@ -259,7 +259,7 @@ def _refuse_unread(x: Any, fault: str) -> None:
         refuse_device(x, "CUDA")
     if type(x).__name__ == "PyCapsule":
         raise ElementTypeError(
-            "a capsule is no array: it hands the memory of one to a single reader",
+            "a capsule is not an array: it hands the memory of one to a single reader",
             given=class_name(x),
             remedy="pass the array that made it, or numpy.from_dlpack of that array",
         )

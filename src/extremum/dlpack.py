@@ -47,7 +47,7 @@ REFUSALS = (AttributeError, BufferError, RuntimeError, TypeError, ValueError)
 
 
 def device_elsewhere(x: Any) -> str | None:
-    """Return the name of the device that has the elements; None if the CPU reads them, or if nobody can tell."""
+    """Return the name of the device that has the elements; None if the CPU reads them or the library does not say."""
     try:
         kind, number = x.__dlpack_device__()
         kind = int(kind)

@@ -45,7 +45,7 @@ def _call_by_name(function: str, array: str, dim: str) -> str:
 
 
 def _labelled_windows(function: str, x: Any) -> str:
-    # A window is no dimension of the array, so it has no labels: the index counts from its start.
+    # A window is not a dimension of the array, so it has no labels: the index counts from its start.
     function = {"idxmax": "argmax", "idxmin": "argmin", "idxtop_k": "top_k"}.get(function, function)
     names: dict[Any, Any] = {}
     for name in getattr(x, "windows", None) or x.dim:

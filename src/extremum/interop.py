@@ -725,7 +725,7 @@ def _pyarrow_operand(x: Any) -> Operand | None:
     if isinstance(x, pyarrow.Table | pyarrow.RecordBatch):
         return _table_operand(_pyarrow_table(x))
     if isinstance(x, pyarrow.Scalar):
-        raise ElementTypeError("a scalar of PyArrow is no array", given=f"{x!r}", remedy="pass x.as_py()")
+        raise ElementTypeError("a PyArrow scalar is not an array", given=f"{x!r}", remedy="pass x.as_py()")
     if not isinstance(x, pyarrow.Array | pyarrow.ChunkedArray):
         return None
     if pyarrow.types.is_dictionary(x.type):

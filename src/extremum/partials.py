@@ -31,7 +31,8 @@ Place = tuple[slice, ...]
 Part = tuple[tuple[NDArray[Any], NDArray[Any] | None], ...]
 """For each end of the order the elements and their indices, -1 for an empty slice; reduced axes have length 1.
 
-The indices are None if nobody needs them; an empty slice is NaN then. For ``top_k`` the axis has the candidates.
+The indices are None if the call does not need them; an empty slice is NaN then. For ``top_k`` the axis has the
+candidates.
 """
 
 _MERGE_BYTES = 1 << 20

@@ -33,7 +33,7 @@ Ints = tuple[int, ...]
 Index = np.dtype[Any] | None
 """The type of the indices; None if the caller wants no indices."""
 Ends = tuple[ValuesIndices[Any, Any], ...]
-"""For each end of the order, the values and indices in the shape of the result; None for what nobody asks for."""
+"""For each end of the order, the values and indices in the shape of the result; None for what is not returned."""
 
 
 @dataclass(slots=True)
@@ -236,7 +236,7 @@ def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:
     if dtype is None:
         own: np.dtype[Any] = out.dtype.newbyteorder("=") if isinstance(out, np.ndarray) else _INT64
         return own if own.kind in "iu" else _INT64
-    # NumPy raises these errors for types of other libraries, such as PyTorch's, and for values that are no type.
+    # NumPy raises these errors for types of other libraries, such as PyTorch's, and for values that are not types.
     with suppress(TypeError, ValueError):
         dtype = np.dtype(dtype)
         if dtype.kind in "iu" and dtype.isnative:
@@ -382,7 +382,7 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
     )
     if value is None:
         raise ElementTypeError(
-            f"{function}: default is {default!r}, which is no element of {dtype}",
+            f"{function}: default is {default!r}, which is not an element of {dtype}",
             remedy=f"pass one value of {dtype}",
         )
     return value
@@ -520,7 +520,7 @@ def _axes_of_result(call: Reduction, rank: int) -> Ints:
 
 
 def values_then_indices(ends: Ends) -> tuple[Any, ...]:
-    """Return the values at each end of the order, then the indices; skip those that nobody asks for."""
+    """Return the values at each end of the order, then the indices; skip those that the call does not return."""
     return tuple([each for at in (0, 1) for end in ends if (each := end[at]) is not None])
 
 

@@ -54,7 +54,7 @@ def _property(node: onnx.NodeProto, key: str) -> str:
 
 
 def _node_before(last: onnx.NodeProto) -> tuple[onnx.NodeProto, int] | None:
-    """Return the node that a mark describes, and its opset; None for a mark that is no such description."""
+    """Return the node that a mark describes, and its opset; None for any other mark."""
     with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError, json_format.ParseError):
         content = json.loads(_property(last, _BEFORE))
         before = json_format.ParseDict(content["node"], onnx.NodeProto())

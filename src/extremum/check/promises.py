@@ -472,7 +472,7 @@ def _no_element(site: Site, schema: OperatorVersion, targets: Targets) -> Iterat
     what="An output has an empty name, as if it were optional. Every output of these operators is required.",
     why="""
         onnxruntime (1.21 to 1.32) refuses a model with a TopK whose first output has no name. Exporters drop the
-        name of a result that nobody reads. `extremum fix` gives it one.
+        name of a result that is not read. `extremum fix` gives it one.
         """,
     example="""
         <ir_version: 8, opset_import: ["" : 13]>

@@ -32,7 +32,7 @@ class Targets:
     asked: AskedRuntime | None = None
 
 
-Look = Callable[[Site, OperatorVersion, Targets], Iterable[ExtremumError]]
+Check = Callable[[Site, OperatorVersion, Targets], Iterable[ExtremumError]]
 """Checks a node against the version in force; each error is a finding."""
 
 
@@ -58,7 +58,7 @@ class Rule:
     why: str
     example: str
     instead: str
-    look: Look
+    look: Check
     follows: bool = False
 
 
@@ -72,10 +72,10 @@ def rule(
     example: str,
     instead: str,
     follows: bool = False,
-) -> Callable[[Look], Rule]:
+) -> Callable[[Check], Rule]:
     """Make a rule of the function that looks at a node; the texts may be indented."""
 
-    def make(look: Look) -> Rule:
+    def make(look: Check) -> Rule:
         return Rule(
             code,
             title,

@@ -97,7 +97,7 @@ def draw(
         why = (
             "its rank is open"
             if dtype is not None and declared.shape is None
-            else "it is no tensor of numbers"
+            else "it is not a tensor of numbers"
         )
         raise InputError(
             f"input {name!r} cannot be drawn at random: {why}",

@@ -93,7 +93,7 @@ def _staging(place: Path) -> Iterator[Path]:
                 shutil.rmtree(path, ignore_errors=True)
     path = place / f"{_PREFIX}{secrets.token_hex(8)}"
     with contextlib.ExitStack() as locks:
-        # Another process may remove it before it is locked. Without locks, nobody removes it.
+        # Another process may remove it before it is locked. Without locks, it stays.
         while not path.is_dir():
             try:
                 path.mkdir()

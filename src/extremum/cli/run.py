@@ -115,7 +115,7 @@ def _table(title: str, rows: Iterable[dict[str, Any]]) -> Table:
     columns = (Column(heading, overflow="fold") for heading in ("name", "type", "shape", "first elements"))
     table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows:
-        # A value that is no tensor has no shape.
+        # Only a tensor has a shape.
         shape = "-"
         if row["shape"] is not None:
             shape = " x ".join(map(str, row["shape"])) or "scalar"

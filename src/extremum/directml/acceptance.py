@@ -24,7 +24,7 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     """Return the core operation of a description that a feature level takes."""
     if not (isinstance(desc, OperatorDesc) and hasattr(desc, "operator")):
         raise errors.ArgumentTypeError(
-            f"{type(desc).__name__} is no operator description",
+            f"{type(desc).__name__} is not an operator description",
             remedy="make one of them, such as ArgMaxOperatorDesc",
         )
     try:

@@ -75,7 +75,7 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
     from distributed.scheduler import KilledWorker
 
     if _ADDRESS.fullmatch(address) is None:
-        raise InputError(f"{address!r} is no address of a scheduler", remedy="write tcp://HOST:PORT")
+        raise InputError(f"{address!r} is not the address of a scheduler", remedy="write tcp://HOST:PORT")
     if not asyncio.run(_identity(address))["workers"]:
         raise InputError(
             f"the scheduler at {address} has no workers", remedy="start some: dask worker ADDRESS"
@@ -107,13 +107,11 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
                 )
                 yield from (Step(0, *each) for each in job.results(piece, part))
         except KilledWorker as error:
-            raise ExecutionError("workers die of the work they are given", given=first_line(error)) from None
+            raise ExecutionError("workers were killed while they computed", given=first_line(error)) from None
         except ExtremumError:
             raise
         except OSError as error:
-            raise ExecutionError(
-                "a worker could not read or send what it was asked for", given=str(error)
-            ) from None
+            raise ExecutionError("a worker could not read or send a piece", given=str(error)) from None
 
 
 def _do(job: Job, step: str, *arguments: Any) -> Any:

@@ -242,7 +242,7 @@ class Labelled(Reduced):
         self._default = default
         if default is not None and labels.dtype.kind in "mM":
             raise ArgumentError(
-                f"{function}: default={default} is no label of {labels.dtype}",
+                f"{function}: default={default} is not a label of {labels.dtype}",
                 remedy="use argmax or argmin with a default, and look the labels up",
             )
 
@@ -273,7 +273,7 @@ def _labels_of(source: Source, axis: int) -> tuple[NDArray[Any], Output]:
     labels = decoding.restore(decoding.decode(read, (slice(0, values.shape[0]),)))
     if labels.dtype.kind not in "iufmM":
         raise ArgumentError(
-            f"{source.path!r}: the labels of dimension {dim!r} are no numbers or times",
+            f"{source.path!r}: the labels of dimension {dim!r} are neither numbers nor times",
             remedy="use argmax or argmin, and look the labels up",
         )
     return labels, Output(labels.dtype, decoding.attrs, decoding.fill)

@@ -13,7 +13,7 @@ from extremum.partials import Place
 Ints = Sequence[int]
 
 ENOUGH = 64 << 20
-"""Size of a piece in bytes; larger pieces are no faster."""
+"""Size of a piece in bytes; larger pieces take as long."""
 
 RUN = 64 << 10
 """Length of a run of bytes; longer runs are read no faster."""

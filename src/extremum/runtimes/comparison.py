@@ -46,7 +46,7 @@ def compare(question: Question, expected: Sequence[Array] | None, answers: Seque
     if axis is not None and _are_sortable(answers, expected):
         expected = _by_index(expected, axis)
         answers = _by_index(answers, axis)
-    # Signalling NaNs and numbers beyond a type are no reason to warn.
+    # Signalling NaNs and numbers beyond a type do not call for a warning.
     with np.errstate(all="ignore"):
         outcomes = [
             _outcome(question, at, *pair) for at, pair in enumerate(zip(expected, answers, strict=True))

@@ -223,7 +223,7 @@ def _filler(function: str, names: NDArray[Any], fill_value: Any) -> NDArray[Any]
         filler = np.asarray([fill_value], np.result_type(own, value.dtype))
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"{function}: fill_value={fill_value!r} is no label of {own}",
+            f"{function}: fill_value={fill_value!r} is not a label of {own}",
             remedy="pass a label of the coordinate's type, or numpy.nan",
         ) from None
     if filler.dtype.kind == "O":

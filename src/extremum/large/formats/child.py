@@ -1,7 +1,7 @@
 """Files that another process reads: a damaged file may end that process, and not this one.
 
 The libraries of NetCDF and HDF5 are written in C, and some files make them crash. The process opens one file, answers
-questions about it in turn, and ends when nobody can ask any more.
+questions about it in turn, and ends with the process that asks them.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def serve() -> None:
-    """Answer questions about a file until nobody asks any more; this runs in the other process."""
+    """Answer questions about a file until the pipe closes; this runs in the other process."""
     # What a library prints must not mix with the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

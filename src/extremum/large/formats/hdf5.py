@@ -98,7 +98,7 @@ class Hdf5File:
             return None
 
     def _names(self, below: Any) -> Iterator[str]:
-        """Yield the paths of the variables below a group that are no coordinates, each object once."""
+        """Yield the paths of the variables below a group, without coordinates, each object once."""
         import h5py
 
         variables: list[str] = []
@@ -130,7 +130,7 @@ class Hdf5File:
     def _scale(self, found: Any, axis: int) -> Any:
         """Return the dataset that is attached to an axis as its scale, or None.
 
-        The library's own function crashes if the attribute is no list of references.
+        The library's own function crashes if the attribute is not a list of references.
         """
         for reference in _references(found, axis):
             try:

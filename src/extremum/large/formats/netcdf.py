@@ -99,7 +99,7 @@ class NetcdfFile:
         return None if found is None else found.variables.get(name)
 
     def _names(self, below: str) -> Iterator[str]:
-        """Yield the paths of the variables below a group that are no coordinates."""
+        """Yield the paths of the variables below a group, without coordinates."""
         variables: list[str] = []
         coordinates: set[str] = set()
         waiting = deque([below])
@@ -124,7 +124,7 @@ class NetcdfFile:
             for scope in scopes(group):
                 each = self._get(inner(scope, name))
                 if each is not None:
-                    # The last axis of characters is no dimension of the text.
+                    # The last axis of characters is not a dimension of the text.
                     dims = each.dimensions[:-1] if each.dtype == "S1" else each.dimensions
                     yield Coordinate(inner(scope, name), tuple(dims), tuple(each.shape))
                     break

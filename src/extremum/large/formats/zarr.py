@@ -113,7 +113,7 @@ class ZarrFile:
             return None
 
     def _names(self, below: str) -> Iterator[str]:
-        """Yield the paths of the arrays below a group that are no coordinates."""
+        """Yield the paths of the arrays below a group, without coordinates."""
         if isinstance(self._root, self._array):
             return
         arrays: list[str] = []
