@@ -23,6 +23,7 @@ use crate::element::compare::{HasLane, Index, Key, Lane, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::lanes::{Aligned, Lines, Outputs, Source};
+use crate::vector::extent::Writable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -79,7 +80,8 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     unsafe fn accumulate<F: HasLane<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool, const EXACT: bool>(&self) -> bool {
         let Self { lines, rows, columns, last, .. } = *self;
         let lines = if last { lines.from(rows as isize - 1).every(-1) } else { lines };
-        let Outputs { keys, values, index, .. } = self.to[0];
+        let Outputs { keys, values, .. } = self.to[0];
+        let index = self.to[0].places_of(columns);
         // Not for narrow lanes: the compiler would compute them at the width of the results.
         let bare = EXACT && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 && keys.is_null() && values.is_null();
         match rows {
@@ -135,7 +137,9 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         tile: &Accumulators<F>,
         to: Outputs,
     ) {
-        let Outputs { keys, values, index, .. } = to;
+        let keys = to.keys_of::<KeyOf<S>>(self.columns);
+        let values = to.values_of(self.columns, size_of::<S::Element>());
+        let index = to.places_of(self.columns);
         let last_row = self.rows as i64 - 1;
         let row = |column: usize| match tile.place[column].assume_init().widen() {
             place if self.last => last_row - place,
@@ -143,25 +147,25 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         };
         if PLACES && !index.is_null() {
             for column in 0..self.columns {
-                index.add(column).write_unaligned(row(column));
+                index.element::<i64>(column).write_unaligned(row(column));
             }
         }
         if !keys.is_null() {
             for column in 0..self.columns {
-                keys.cast::<KeyOf<S>>().add(column).write(tile.best[column].assume_init().key::<O>());
+                keys.element::<KeyOf<S>>(column).write(tile.best[column].assume_init().key::<O>());
             }
         }
         if !values.is_null() {
             let mut open = <F::Lane as Lane>::Index::ZERO;
             for column in 0..self.columns {
                 let (element, is_unique) = F::from_lane::<O>(tile.best[column].assume_init());
-                values.cast::<F>().add(column).write_unaligned(element);
+                values.element::<F>(column).write_unaligned(element);
                 open = open.or(!is_unique);
             }
             for column in 0..if !F::UNIQUE && open.any() { self.columns } else { 0 } {
                 if !F::from_lane::<O>(tile.best[column].assume_init()).1 {
                     let element = self.lines.line::<S>(row(column) as isize).element::<O>(column);
-                    values.cast::<S::Element>().add(column).write_unaligned(element);
+                    values.element::<S::Element>(column).write_unaligned(element);
                 }
             }
         }
@@ -242,18 +246,18 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
 
 /// Compares all of `ROWS` rows and writes the row numbers directly. Returns whether a lane was NaN.
 #[inline(always)]
-pub unsafe fn few<S: Source, O: Order, const ROWS: usize>(
+unsafe fn few<S: Source, O: Order, const ROWS: usize>(
     lines: Lines,
     columns: usize,
     last: bool,
-    index: *mut i64,
+    index: Writable,
 ) -> bool {
     let mut flags = <LaneOf<S> as Lane>::Index::ZERO;
     for column in 0..columns {
         let ((_, at), any) = descend::<S, O, ROWS>(lines, 0, column, None);
         flags = flags | any;
         let at = if last { <LaneOf<S> as Lane>::Index::new(ROWS - 1) - at } else { at };
-        index.add(column).write_unaligned(at.widen());
+        index.element::<i64>(column).write_unaligned(at.widen());
     }
     flags.any()
 }

@@ -29,7 +29,7 @@ use crate::element::ElementType;
 use crate::isa::Task;
 use crate::kernels::lanes::write_bits;
 use crate::kernels::short_rows::{Set, Unpacked, store_places, values, with_kind, with_set};
-use crate::vector::extent::Readable;
+use crate::vector::extent::{Readable, Writable};
 use crate::vector::{Kind, Lanes, Mask, Register, fold, splat};
 use std::marker::PhantomData;
 
@@ -102,6 +102,18 @@ impl Down {
         debug_assert!(block < self.blocks);
         let data = self.data.wrapping_offset(self.block * block as isize);
         Readable::lines(data, self.row, self.rows, self.columns * K::SIZE)
+    }
+
+    /// Where the rows of all extrema are written.
+    #[inline(always)]
+    unsafe fn places(&self) -> Writable {
+        Writable::bytes(self.index.cast(), self.blocks * self.columns * size_of::<i64>())
+    }
+
+    /// Where all extrema are written.
+    #[inline(always)]
+    unsafe fn extrema<K: Kind>(&self) -> Writable {
+        Writable::bytes(self.values, self.blocks * self.columns * K::SIZE)
     }
 
     unsafe fn by_width<I: Set<Register: Lanes<K>, Half: Lanes<K>, Narrow: Lanes<K>>, K: Kind>(
@@ -191,16 +203,15 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
                 return false;
             }
             let result = block * job.columns + column + at * V::LANES;
-            debug_assert!(result + V::LANES <= job.blocks * job.columns);
             if !job.index.is_null() {
-                store_places::<K, V, false>(rows, job.index.add(result));
+                store_places::<K, V, false>(rows, job.places().add(result * size_of::<i64>()));
             }
             if !job.values.is_null() {
                 let element = |lane: usize, row: usize| {
                     let row = from.wrapping_offset(job.row * row as isize);
                     row.wrapping_add(at * V::BYTES + lane * K::SIZE).read(K::SIZE)
                 };
-                values::<K, V>(most, rows, flip, element, job.values.add(result * K::SIZE));
+                values::<K, V>(most, rows, flip, element, job.extrema::<K>().add(result * K::SIZE));
             }
         }
         true
@@ -305,11 +316,12 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
                 let row = if job.last { row } else { job.rows - 1 - row };
                 let result = block * job.columns + column;
                 if !job.index.is_null() {
-                    job.index.add(result).write_unaligned(row as i64);
+                    job.places().element::<i64>(result).write_unaligned(row as i64);
                 }
                 if !job.values.is_null() {
                     let from = from.add(row * width + column * K::SIZE);
-                    job.values.add(result * K::SIZE).copy_from_nonoverlapping(from.read(K::SIZE), K::SIZE);
+                    let to = job.extrema::<K>().add(result * K::SIZE).write(K::SIZE);
+                    to.copy_from_nonoverlapping(from.read(K::SIZE), K::SIZE);
                 }
             }
         }

@@ -16,7 +16,8 @@ use crate::element::order::Order;
 use crate::element::rank::{Extreme, HasRank};
 use crate::element::{ElementType, with_element_and_extreme};
 use crate::isa::{Task, dispatch};
-use crate::kernels::lanes::{LINE, Lines};
+use crate::kernels::lanes::{LINE, Lines, LinesToWrite};
+use crate::vector::extent::{Readable, Writable};
 use std::array::from_fn;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -32,7 +33,7 @@ pub struct Pass<'a> {
     /// The operands: at least one if `first` is None.
     pub operands: &'a [Lines],
     /// The lines of the tile, which are written.
-    pub to: Lines,
+    pub to: LinesToWrite,
     /// The number of lines.
     pub rows: usize,
     /// The number of elements in a line.
@@ -95,8 +96,10 @@ impl<E: HasLane + HasRank, O: Order, const TILE: bool> Task for Accumulate<'_, E
         // SAFETY: the caller vouches for the lines of every operand, and of the tile.
         unsafe {
             match self.pass.first {
-                Some(ones) if !TILE => self
-                    .by_number(|row| Some(ones.line::<*const E>(row as isize).read_unaligned().rank::<O>(self.origin))),
+                Some(ones) if !TILE => self.by_number(|row| {
+                    let one = ones.from(row as isize).data.element::<E>(0);
+                    Some(one.read_unaligned().rank::<O>(self.origin))
+                }),
                 _ => self.by_number(|_| None),
             }
         }
@@ -135,10 +138,10 @@ impl<E: HasLane + HasRank, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
         for row in 0..rows {
             let first = first(row);
             // With `TILE` there is no loop for three operands: one is read twice, which does not change the extremum.
-            let lines: [*const E; OPERANDS] = from_fn(|at| operands[at % operands.len()].line(row as isize));
-            let to = to.line::<*const E>(row as isize).cast_mut();
+            let lines: [Readable; OPERANDS] = from_fn(|at| operands[at % operands.len()].from(row as isize).data);
+            let to = to.line(row as isize);
             // Stores that straddle two cache lines cost 10 %. Doing a few elements twice does no harm.
-            let head = to.cast::<u8>().align_offset(LINE) / size_of::<E>();
+            let head = to.address().align_offset(LINE) / size_of::<E>();
             let (mut start, mut end) = (0, most.min(len));
             let mut next = end;
             if head > 0 && len > 2 * LINE && size_of::<E::Origin>() > 0 && OPERANDS <= 2 && !TILE {
@@ -177,14 +180,14 @@ impl<E: HasLane + HasRank, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
         &self,
         span: Range<usize>,
         first: Option<E::Rank>,
-        lines: [*const E; OPERANDS],
-        to: *mut E,
+        lines: [Readable; OPERANDS],
+        to: Writable,
     ) -> bool {
         // SAFETY: the caller's promise; alignment is not needed.
-        let rank = |line: *const E, at: usize| unsafe { line.add(at).read_unaligned() }.rank::<O>(self.origin);
+        let rank = |line: Readable, at: usize| unsafe { line.element::<E>(at).read_unaligned() }.rank::<O>(self.origin);
         let mut nan = <E::Lane as Lane>::Index::ZERO;
         for at in span {
-            let mut best = if TILE { Some(rank(to, at)) } else { first };
+            let mut best = if TILE { Some(rank(to.readable(), at)) } else { first };
             for line in lines {
                 let next = rank(line, at);
                 let (next, any) = match best {
@@ -197,7 +200,7 @@ impl<E: HasLane + HasRank, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
             }
             // SAFETY: as above.
             best.into_iter()
-                .for_each(|best| unsafe { to.add(at).write_unaligned(E::from_rank::<O>(best, self.origin)) });
+                .for_each(|best| unsafe { to.element::<E>(at).write_unaligned(E::from_rank::<O>(best, self.origin)) });
         }
         nan.any()
     }
@@ -213,12 +216,16 @@ const PIECE: usize = 1 << 13;
 unsafe fn exact<E: HasLane + HasRank, O: Order>(pass: &Pass, row: usize, span: Range<usize>) {
     let (origin, again) = (E::origin::<O>(), None);
     for start in span.clone().step_by(PIECE / size_of::<E>()) {
-        let part = |lines: Lines| Lines::plain(lines.line::<*const E>(row as isize).wrapping_add(start).cast(), 0);
+        // The pointers still know all lines.
+        let skip = start * size_of::<E>();
+        let part = |lines: Lines| Lines { data: lines.from(row as isize).data.wrapping_add(skip), ..lines };
         let len = (span.end - start).min(PIECE / size_of::<E>());
         let first = pass.first.map(|ones| ones.from(row as isize));
-        let lines: [Lines; AT_ONCE] = from_fn(|at| pass.operands.get(at).map_or(pass.to, |&lines| part(lines)));
+        let lines: [Lines; AT_ONCE] =
+            from_fn(|at| pass.operands.get(at).map_or(pass.to.readable(), |&lines| part(lines)));
         let (copy, others) = lines[..pass.operands.len()].split_at(usize::from(first.is_none()));
-        let copy = Pass { first, operands: copy, to: part(pass.to), rows: 1, len };
+        let to = LinesToWrite { data: pass.to.line(row as isize).wrapping_add(skip), ..pass.to };
+        let copy = Pass { first, operands: copy, to, rows: 1, len };
         // SAFETY: the caller's promise.
         unsafe {
             dispatch(Accumulate::<E, O::OfNumbers, false> { pass: copy, origin, again, order: PhantomData });

@@ -2,6 +2,8 @@
 
 use crate::element::compare::{HasLane, Key, Lane, worst};
 use crate::element::order::Order;
+use crate::vector::extent::{Readable, Writable};
+use std::marker::PhantomData;
 use std::ptr;
 
 /// Bytes of a cache line: the unit that the processor moves between memory and its caches.
@@ -40,7 +42,7 @@ pub trait Source: Copy {
     /// Whether there is a mask.
     const MASKED: bool;
     /// Takes the first element and its byte in the mask, if there is a mask.
-    fn new(data: *const u8, mask: *const u8) -> Self;
+    fn new(data: Readable, mask: Readable) -> Self;
     /// The lane of the element at `at`: the worst lane if the element is masked out.
     ///
     /// # Safety
@@ -53,34 +55,65 @@ pub trait Source: Copy {
     unsafe fn element<O: Order>(self, at: usize) -> Self::Element;
     /// The elements after the first `elements`.
     fn skip(self, elements: usize) -> Self;
-    /// The first element.
-    fn data(self) -> *const Self::Element;
+    /// The elements without their mask.
+    fn plain(self) -> Plain<Self::Element>;
 }
 
-impl<E: HasLane> Source for *const E {
+/// Elements without a mask.
+#[derive(Clone, Copy)]
+pub struct Plain<E> {
+    data: Readable,
+    element: PhantomData<E>,
+}
+
+impl<E: Copy> Plain<E> {
+    /// The address of the first element.
+    #[inline(always)]
+    pub fn address(self) -> *const u8 {
+        self.data.address()
+    }
+
+    /// The same memory, read as other elements of the same layout.
+    #[inline(always)]
+    pub fn cast<F>(self) -> Plain<F> {
+        Plain { data: self.data, element: PhantomData }
+    }
+
+    /// The element at `at`.
+    ///
+    /// # Safety
+    /// The element may be read.
+    #[inline(always)]
+    pub unsafe fn get(self, at: usize) -> E {
+        // SAFETY: the caller's promise; alignment is not needed.
+        unsafe { self.data.element::<E>(at).read_unaligned() }
+    }
+}
+
+impl<E: HasLane> Source for Plain<E> {
     type Element = E;
-    type As<F: HasLane> = *const F;
+    type As<F: HasLane> = Plain<F>;
     const MASKED: bool = false;
     #[inline(always)]
-    fn new(data: *const u8, _: *const u8) -> Self {
-        data.cast()
+    fn new(data: Readable, _: Readable) -> Self {
+        Self { data, element: PhantomData }
     }
     #[inline(always)]
     unsafe fn lane<O: Order>(self, at: usize) -> E::Lane {
         // SAFETY: the caller's promise.
-        unsafe { self.element::<O>(at) }.lane::<O>()
+        unsafe { self.get(at) }.lane::<O>()
     }
     #[inline(always)]
     unsafe fn element<O: Order>(self, at: usize) -> E {
-        // SAFETY: the caller's promise; alignment is not needed.
-        unsafe { self.add(at).read_unaligned() }
+        // SAFETY: the caller's promise.
+        unsafe { self.get(at) }
     }
     #[inline(always)]
     fn skip(self, elements: usize) -> Self {
-        self.wrapping_add(elements)
+        Self { data: self.data.wrapping_add(elements * size_of::<E>()), ..self }
     }
     #[inline(always)]
-    fn data(self) -> *const E {
+    fn plain(self) -> Self {
         self
     }
 }
@@ -88,8 +121,8 @@ impl<E: HasLane> Source for *const E {
 /// Elements under a mask: an element whose byte is 0 is skipped.
 #[derive(Clone, Copy)]
 pub struct Masked<E> {
-    data: *const E,
-    mask: *const u8,
+    data: Plain<E>,
+    mask: Readable,
 }
 
 impl<E: HasLane> Source for Masked<E> {
@@ -97,22 +130,22 @@ impl<E: HasLane> Source for Masked<E> {
     type As<F: HasLane> = Masked<F>;
     const MASKED: bool = true;
     #[inline(always)]
-    fn new(data: *const u8, mask: *const u8) -> Self {
-        Self { data: data.cast(), mask }
+    fn new(data: Readable, mask: Readable) -> Self {
+        Self { data: Plain::new(data, mask), mask }
     }
     #[inline(always)]
     unsafe fn lane<O: Order>(self, at: usize) -> E::Lane {
         // SAFETY: the caller's promise. The element is read first, so that no branch is needed to skip the read.
         unsafe {
             let lane = self.data.lane::<O>(at);
-            if *self.mask.add(at) != 0 { lane } else { worst::<O, _>() }
+            if *self.mask.element::<u8>(at) != 0 { lane } else { worst::<O, _>() }
         }
     }
     #[inline(always)]
     unsafe fn element<O: Order>(self, at: usize) -> E {
         // SAFETY: the caller's promise.
         unsafe {
-            match *self.mask.add(at) {
+            match *self.mask.element::<u8>(at) {
                 0 => E::from_lane::<O>(worst::<O, _>()).0,
                 _ => self.data.element::<O>(at),
             }
@@ -120,31 +153,37 @@ impl<E: HasLane> Source for Masked<E> {
     }
     #[inline(always)]
     fn skip(self, elements: usize) -> Self {
-        Self { data: self.data.wrapping_add(elements), mask: self.mask.wrapping_add(elements) }
+        Self { data: self.data.skip(elements), mask: self.mask.wrapping_add(elements) }
     }
     #[inline(always)]
-    fn data(self) -> *const E {
+    fn plain(self) -> Plain<E> {
         self.data
     }
 }
 
-/// Lines of contiguous elements, with the lines of their mask, if there is one.
+/// Lines of contiguous elements, with the lines of their mask, if there is one. Both pointers know these lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines {
     /// The first element of the first line.
-    pub data: *const u8,
+    pub data: Readable,
     /// Bytes from one line to the next.
     pub stride: isize,
     /// The byte of the first element in the mask, 0 where an element is skipped; null without a mask.
-    pub mask: *const u8,
+    pub mask: Readable,
     /// Bytes from one line of the mask to the next.
     pub mask_stride: isize,
 }
 
 impl Lines {
-    /// Lines without a mask.
-    pub fn plain(data: *const u8, stride: isize) -> Self {
-        Self { data, stride, mask: ptr::null(), mask_stride: 0 }
+    /// `lines` lines of `bytes` bytes without a mask.
+    ///
+    /// # Safety
+    /// All of them may be read for as long as the lines are used.
+    #[inline(always)]
+    pub unsafe fn plain(data: *const u8, stride: isize, lines: usize, bytes: usize) -> Self {
+        // SAFETY: the caller's promise.
+        let data = unsafe { Readable::lines(data, stride, lines, bytes) };
+        Self { data, stride, mask: Readable::none(), mask_stride: 0 }
     }
 
     /// The lines from number `line` on.
@@ -204,6 +243,36 @@ impl Outputs {
         let index = if self.index.is_null() { self.index } else { self.index.wrapping_add(position) };
         Self { keys: at(self.keys), values: at(self.values), index }
     }
+
+    /// Where the keys of `results` results go.
+    ///
+    /// # Safety
+    /// There is room for them, unless they are not wanted.
+    #[inline(always)]
+    pub unsafe fn keys_of<K>(self, results: usize) -> Writable {
+        // SAFETY: the caller's promise.
+        unsafe { Writable::bytes(self.keys, results * size_of::<K>()) }
+    }
+
+    /// Where the elements of `results` results go, of `size` bytes each.
+    ///
+    /// # Safety
+    /// As for [`keys_of`](Self::keys_of).
+    #[inline(always)]
+    pub unsafe fn values_of(self, results: usize, size: usize) -> Writable {
+        // SAFETY: the caller's promise.
+        unsafe { Writable::bytes(self.values, results * size) }
+    }
+
+    /// Where the places of `results` results go.
+    ///
+    /// # Safety
+    /// As for [`keys_of`](Self::keys_of).
+    #[inline(always)]
+    pub unsafe fn places_of(self, results: usize) -> Writable {
+        // SAFETY: the caller's promise.
+        unsafe { Writable::bytes(self.index.cast(), results * size_of::<i64>()) }
+    }
 }
 
 /// The bits of an element of `size` bytes. Alignment is not needed.
@@ -248,6 +317,39 @@ pub unsafe fn write_bits(to: *mut u8, bits: u64, size: usize) {
             4 => to.cast::<u32>().write_unaligned(bits as u32),
             _ => to.cast::<u64>().write_unaligned(bits),
         }
+    }
+}
+
+/// Lines of contiguous elements that a kernel writes, and may read again.
+#[derive(Clone, Copy, Debug)]
+pub struct LinesToWrite {
+    /// The first element of the first line.
+    pub data: Writable,
+    /// Bytes from one line to the next.
+    pub stride: isize,
+}
+
+impl LinesToWrite {
+    /// `lines` lines of `bytes` bytes.
+    ///
+    /// # Safety
+    /// All of them may be written for as long as the lines are used.
+    #[inline(always)]
+    pub unsafe fn new(data: *mut u8, stride: isize, lines: usize, bytes: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Self { data: unsafe { Writable::lines(data, stride, lines, bytes) }, stride }
+    }
+
+    /// Where a line begins.
+    #[inline(always)]
+    pub fn line(self, line: isize) -> Writable {
+        self.data.wrapping_offset(self.stride * line)
+    }
+
+    /// The same lines, to be read.
+    #[inline(always)]
+    pub fn readable(self) -> Lines {
+        Lines { data: self.data.readable(), stride: self.stride, mask: Readable::none(), mask_stride: 0 }
     }
 }
 

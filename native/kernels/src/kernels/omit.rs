@@ -10,6 +10,7 @@
 
 use crate::element::Pattern;
 use crate::isa::Task;
+use crate::vector::extent::{Readable, Writable};
 
 /// Bytes of scratch memory that a block may fill once its skipped elements are replaced: it fits the first-level cache beside
 /// what is copied (32 KiB take up to 1.07 times as long: Xeon, family 6, model 207), and holds pieces of rows that are long
@@ -60,14 +61,18 @@ impl Omit {
             // Take the block as one long line: the vector loop then starts and ends only once.
             (lines, len) = (1, lines * len);
         }
+        let bytes = lines * len * size_of::<T>();
+        let (all_from, all_to) = (Readable::bytes(self.from, bytes), Writable::bytes(self.to, bytes));
+        // Where all elements share the byte of their line, it is read once.
+        let all_mask = Readable::lines(self.mask, stride, lines, if step == 0 { 1 } else { len });
         for line in 0..lines {
             let at = line * len;
-            let (from, to) = (self.from.cast::<T>().wrapping_add(at), self.to.cast::<T>().wrapping_add(at));
-            let mask = self.mask.wrapping_offset(stride * line as isize);
+            let (from, to) = (all_from.wrapping_add(at * size_of::<T>()), all_to.wrapping_add(at * size_of::<T>()));
+            let mask = all_mask.wrapping_offset(stride * line as isize);
             // The compiler does not vectorise a loop that may read and write the same memory through two pointers.
             fills |= match self.from.is_null() {
-                true => self.masked(|at| *to.add(at), to, len, mask, step),
-                false => self.masked(|at| from.add(at).read_unaligned(), to, len, mask, step),
+                true => self.masked(|at| *to.element::<T>(at), to, len, mask, step),
+                false => self.masked(|at| from.element::<T>(at).read_unaligned(), to, len, mask, step),
             };
         }
         fills
@@ -78,17 +83,17 @@ impl Omit {
     unsafe fn masked<T: Bits>(
         &self,
         from: impl Fn(usize) -> T,
-        to: *mut T,
+        to: Writable,
         len: usize,
-        mask: *const u8,
+        mask: Readable,
         step: isize,
     ) -> bool {
         let Pattern { flip, magnitude, limit } = self.pattern;
         let (flip, magnitude, limit) = (T::new(flip), T::new(magnitude), T::new(limit));
         let fits = |bits: T| !bits.matches(flip, magnitude, limit);
-        let masked = |at: usize| *mask.add(at) != 0;
+        let masked = |at: usize| *mask.element::<u8>(at) != 0;
         let whole = step == 0 && !mask.is_null();
-        let there = !whole || *mask != 0;
+        let there = !whole || *mask.read(1) != 0;
         match self.pattern.is_none() {
             true if whole => self.line(from, to, len, |_, _| there),
             true => self.line(from, to, len, |at, _| masked(at)),
@@ -101,7 +106,7 @@ impl Omit {
     unsafe fn line<T: Bits>(
         &self,
         from: impl Fn(usize) -> T,
-        to: *mut T,
+        to: Writable,
         len: usize,
         stays: impl Fn(usize, T) -> bool,
     ) -> bool {
@@ -109,7 +114,7 @@ impl Omit {
         for at in 0..len {
             let bits = from(at);
             fills |= bits == fill;
-            *to.add(at) = if stays(at, bits) { bits } else { fill };
+            *to.element::<T>(at) = if stays(at, bits) { bits } else { fill };
         }
         fills
     }

@@ -13,6 +13,7 @@
 
 use crate::isa::{InstructionSet, Task, dispatch_narrow, dispatch_wide};
 use crate::kernels::transpose::Transpose;
+use crate::vector::extent::{Readable, Writable};
 
 /// Bytes of scratch memory that one block may fill.
 pub const SCRATCH: usize = 12288;
@@ -97,24 +98,35 @@ impl Pack {
             // SAFETY: inside the block.
             done = unsafe { Transpose { from, stride, rows, len, to, step, pairs }.run::<SIZE, N>() };
         }
-        let size = SIZE as isize;
+        let (size, left) = (SIZE as isize, rows - done);
         for row in 0..len {
-            let to = to.wrapping_add(row * step).cast::<T>();
-            let (from, left) = (from.wrapping_offset(across * row as isize + stride * done as isize), rows - done);
+            let from = from.wrapping_offset(across * row as isize);
+            // SAFETY: the caller's promise. The pointers know one line of the block, and one of the copy.
+            let (from, to) = unsafe {
+                let to = to.wrapping_add(row * step);
+                (Readable::lines(from, stride, rows, SIZE), Writable::bytes(to, rows * SIZE))
+            };
+            let from = from.wrapping_offset(stride * done as isize);
             // The compiler vectorises the loops whose stride it knows.
             // SAFETY: inside the block.
             unsafe {
-                match to.wrapping_add(done) {
+                match to.wrapping_add(done * SIZE) {
                     _ if left == 0 => {}
                     // By bytes, because neither side needs to be aligned.
-                    to if stride == size => to.cast::<u8>().copy_from_nonoverlapping(from, left * SIZE),
-                    to if stride == 0 => line(from, 0, to, left),
-                    to if stride == -size => line(from, -size, to, left),
-                    to if stride == 2 * size => line(from, 2 * size, to, left),
-                    to => line(from, stride, to, left),
+                    to if stride == size => {
+                        let bytes = left * SIZE;
+                        to.write(bytes).copy_from_nonoverlapping(from.read(bytes), bytes);
+                    }
+                    to if stride == 0 => line::<T>(from, 0, to, left),
+                    to if stride == -size => line::<T>(from, -size, to, left),
+                    to if stride == 2 * size => line::<T>(from, 2 * size, to, left),
+                    to => line::<T>(from, stride, to, left),
                 }
                 if self.swapped {
-                    (0..rows).for_each(|at| to.add(at).write_unaligned(swap(to.add(at).read_unaligned())));
+                    for at in 0..rows {
+                        let to = to.element::<T>(at);
+                        to.write_unaligned(swap(to.read_unaligned()));
+                    }
                 }
             }
         }
@@ -126,9 +138,12 @@ impl Pack {
 /// # Safety
 /// The `len` elements may be read and written.
 #[inline(always)]
-unsafe fn line<T: Copy>(from: *const u8, stride: isize, to: *mut T, len: usize) {
+unsafe fn line<T: Copy>(from: Readable, stride: isize, to: Writable, len: usize) {
     for at in 0..len {
         // SAFETY: the caller's promise. (With an offset that may wrap, strides of two are not vectorised.)
-        unsafe { to.add(at).write_unaligned(from.offset(stride * at as isize).cast::<T>().read_unaligned()) };
+        unsafe {
+            let element = from.offset(stride * at as isize).read(size_of::<T>()).cast::<T>();
+            to.element::<T>(at).write_unaligned(element.read_unaligned());
+        }
     }
 }

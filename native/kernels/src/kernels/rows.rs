@@ -23,6 +23,7 @@ use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::lanes::{LINE, Lines, Outputs, Source, prefetch};
 use crate::kernels::sweep::{BLOCK, LANES, Sweep, sweep_ends};
+use crate::vector::extent::Readable;
 use std::marker::PhantomData;
 
 /// Finds the extrema of each of several rows.
@@ -53,9 +54,9 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
         let (to, against) = ([self.to[0], self.to[other]], [self.against[0], self.against[other]]);
         for row in 0..self.rows {
             let [first, second] = find::<S, X>(self.lines.line(row as isize), self.len, self.last);
-            self.finish::<X::First>(to[0], against[0].cast(), row, first);
+            self.finish::<X::First>(to[0], against[0], row, first);
             if X::BOTH {
-                self.finish::<X::Second>(to[1], against[1].cast(), row, second);
+                self.finish::<X::Second>(to[1], against[1], row, second);
             }
         }
     }
@@ -65,24 +66,21 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
     /// Writes the wanted results of a row. It searches for the place only if the place is wanted, or if the key does not
     /// determine the element.
     #[inline(always)]
-    unsafe fn finish<O: Order>(
-        &self,
-        to: Outputs,
-        against: *const Key<S::Element>,
-        row: usize,
-        candidate: Candidate<S::Element>,
-    ) {
-        let Outputs { keys, values, index, .. } = to;
+    unsafe fn finish<O: Order>(&self, to: Outputs, against: *const u8, row: usize, candidate: Candidate<S::Element>) {
+        let against = Readable::bytes(against, self.rows * size_of::<Key<S::Element>>());
+        let keys = to.keys_of::<Key<S::Element>>(self.rows);
+        let values = to.values_of(self.rows, size_of::<S::Element>());
+        let index = to.places_of(self.rows);
         let (Some(key), place) = candidate else { unreachable!("a row holds at least one element") };
         if !keys.is_null() {
-            keys.cast::<Key<S::Element>>().add(row).write(key);
+            keys.element::<Key<S::Element>>(row).write(key);
         }
-        if !against.is_null() && O::better(*against.add(row), key) {
-            return index.add(row).write_unaligned(0);
+        if !against.is_null() && O::better(*against.element(row), key) {
+            return index.element::<i64>(row).write_unaligned(0);
         }
         if index.is_null() {
             let (element, is_unique) = <S::Element as HasLane>::Ordered::from_lane::<O>(key);
-            values.cast::<<S::Element as HasLane>::Ordered>().add(row).write_unaligned(element);
+            values.element::<<S::Element as HasLane>::Ordered>(row).write_unaligned(element);
             if is_unique {
                 return;
             }
@@ -90,15 +88,15 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
         let source = self.lines.line::<S>(row as isize);
         // The search for the place interrupts the reading, so a walk over many rows prefetches the next row first.
         if row + 1 < self.rows && self.len * size_of::<S::Element>() >= AHEAD / 2 {
-            let next = source.data().cast::<u8>().wrapping_offset(self.lines.stride);
+            let next = source.plain().address().wrapping_offset(self.lines.stride);
             if S::Element::TWO_KEYS { prefetch::<LOOK>(next) } else { prefetch::<AHEAD>(next) }
         }
         let at = seek_at::<S, O>(source, key, place, self.last);
         if !index.is_null() {
-            index.add(row).write_unaligned(at as i64);
+            index.element::<i64>(row).write_unaligned(at as i64);
         }
         if !values.is_null() {
-            values.cast::<S::Element>().add(row).write_unaligned(source.element::<O>(at));
+            values.element::<S::Element>(row).write_unaligned(source.element::<O>(at));
         }
     }
 }
@@ -137,7 +135,7 @@ type Candidate<E> = (Option<Key<E>>, (usize, usize));
 /// For each end, the key of the extremum of `len` elements, and the block that holds it.
 #[inline(always)]
 unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: bool) -> [Candidate<S::Element>; 2] {
-    let (data, size) = (source.data(), size_of::<S::Element>());
+    let size = size_of::<S::Element>();
     // Two variables: the compiler would keep an array in memory.
     let mut first: Candidate<S::Element> = (None, (0, len));
     let mut second = first;
@@ -153,7 +151,7 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
     let mut left = 0..len;
     // Blocks begin at cache lines: vectors that straddle two lines take half as long again to read from the
     // second-level cache.
-    let offset = data.cast::<u8>().align_offset(LINE) / size;
+    let offset = source.plain().address().align_offset(LINE) / size;
     let line_after = |at: usize| at + (offset.wrapping_sub(at) & (LINE / size - 1));
     while !left.is_empty() {
         let (start, stop) = match (last, left.end.saturating_sub(block)) {
@@ -166,7 +164,7 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
         let champions = [first.0, second.0];
         let [one, other] = match S::MASKED {
             true => sweep_ends::<S, X>(source.skip(start), stop - start, champions),
-            false => S::Element::sweep::<X>(data.add(start), stop - start, champions),
+            false => S::Element::sweep::<X>(source.skip(start).plain(), stop - start, champions),
         };
         if one.is_some() {
             first = (one, (start, stop));
@@ -264,6 +262,7 @@ fn stretch_with<I: Index, const LAST: bool>(len: usize, hit: impl Fn(usize) -> b
 mod tests {
     use super::*;
     use crate::element::order::{Largest, Smallest};
+    use crate::kernels::lanes::Plain;
 
     /// Searches for keys that no element has, as if another thread had written between the sweep and the search.
     #[test]
@@ -274,7 +273,11 @@ mod tests {
                     let block = vec![element; len];
                     for last in [false, true] {
                         // SAFETY: the block has `len` elements.
-                        assert!(unsafe { seek_at::<_, O>(block.as_ptr(), key, (0, len), last) } < len);
+                        let place = unsafe {
+                            let data = Readable::bytes(block.as_ptr().cast(), len * size_of::<E>());
+                            seek_at::<_, O>(Plain::<E>::new(data, Readable::none()), key, (0, len), last)
+                        };
+                        assert!(place < len);
                     }
                 }
             }

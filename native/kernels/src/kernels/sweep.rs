@@ -25,7 +25,7 @@
 use crate::element::compare::{HasLane, Index, Key, Lane, better_key, pick, utmost, worst};
 use crate::element::order::{Ends, Largest, Order, Smallest};
 use crate::element::types::{Bool, Float16Bits, SIGN};
-use crate::kernels::lanes::Source;
+use crate::kernels::lanes::{Plain, Source};
 use std::hint::black_box;
 use std::ops::BitOr;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -37,8 +37,8 @@ pub trait Sweep: HasLane {
 
     /// For each end of the order, the extreme key of a block, if it is better than the champion so far.
     #[inline(always)]
-    unsafe fn sweep<X: Ends>(data: *const Self, len: usize, champions: Keys<Self>) -> Keys<Self> {
-        sweep_ends::<*const Self, X>(data, len, champions)
+    unsafe fn sweep<X: Ends>(data: Plain<Self>, len: usize, champions: Keys<Self>) -> Keys<Self> {
+        sweep_ends::<Plain<Self>, X>(data, len, champions)
     }
 }
 
@@ -56,9 +56,9 @@ impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
     /// Compares bits, which is as cheap as comparing integers. As signed integers, the positive floats are in order and
     /// above all others; as unsigned integers, the negative ones are, in reverse order. A block is small enough to be read twice.
     #[inline(always)]
-    unsafe fn sweep<X: Ends>(data: *const Self, len: usize, champions: Keys<Self>) -> Keys<Self> {
+    unsafe fn sweep<X: Ends>(data: Plain<Self>, len: usize, champions: Keys<Self>) -> Keys<Self> {
         if len < LONG || !X::First::NAN_WINS {
-            return sweep_ends::<*const Self, X>(data, len, champions);
+            return sweep_ends::<Plain<Self>, X>(data, len, champions);
         }
         let signed = sweep_lanes::<i16, Largest>(data.cast(), len, None);
         let unsigned = sweep_lanes::<u16, Largest>(data.cast(), len, None);
@@ -73,7 +73,7 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
     /// as signed and as unsigned integers.
     #[inline(always)]
     unsafe fn by_bits<O: Order>(
-        data: *const Self,
+        data: Plain<Self>,
         len: usize,
         signed: i16,
         unsigned: u16,
@@ -106,8 +106,8 @@ pub const LANES: usize = 64;
 
 /// The extreme key of a block, if it is better than the champion so far.
 #[inline(always)]
-unsafe fn sweep_lanes<E: HasLane, O: Order>(data: *const E, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
-    sweep_ends::<*const E, O>(data, len, [champion, None])[0]
+unsafe fn sweep_lanes<E: HasLane, O: Order>(data: Plain<E>, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
+    sweep_ends::<Plain<E>, O>(data, len, [champion, None])[0]
 }
 
 /// A key for each end of the order, where there is one.

@@ -30,6 +30,7 @@ use crate::element::rule::Rule;
 use crate::isa::Task;
 use crate::kernels::lanes::{read_bits, write_bits};
 use crate::kernels::short_rows::{store_places, values};
+use crate::vector::extent::Writable;
 use crate::vector::{Kind, Lanes, Mask, fold, splat};
 use std::marker::PhantomData;
 
@@ -443,14 +444,17 @@ impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
         if V::has_nan(nans, best, infinity) {
             return false;
         }
+        // A line of results for each of the best, `along` results apart.
+        let places_to = Writable::lines(to.indices.cast(), 8 * to.along, k, 8 * columns);
+        let values_to = Writable::lines(to.values, K::SIZE as isize * to.along, k, columns * K::SIZE);
         for group in 0..groups {
             let column = self.column(group);
             for at in 0..k {
                 let (lanes, places) = (V::load(self.state(group, at)), V::load(self.state(group, k + at)));
                 let result = to.along * at as isize + column as isize;
-                store_places::<K, V, false>(places, to.indices.offset(result));
+                store_places::<K, V, false>(places, places_to.wrapping_offset(8 * result));
                 let element = |lane: usize, row: usize| element(column + lane, row);
-                values::<K, V>(lanes, places, flip, element, to.values.offset(result * K::SIZE as isize));
+                values::<K, V>(lanes, places, flip, element, values_to.wrapping_offset(result * K::SIZE as isize));
             }
         }
         true

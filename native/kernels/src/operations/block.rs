@@ -16,6 +16,7 @@ use crate::layout::ReductionOffsets;
 use crate::operations::input::{Input, with_sources};
 use crate::operations::plan::{BATCH, Form, MASK_SCRATCH, Plan, SHORT};
 use crate::operations::sink::{Results, combine};
+use crate::vector::extent::Readable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -62,13 +63,23 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let corner = self.plan.reduced.after(*at, span.start);
         let data = input.data.wrapping_offset(corner.input);
         let mask = if input.mask.is_null() { input.mask } else { input.mask.wrapping_offset(corner.mask) };
-        let lines = |strides: &ReductionOffsets| {
-            let mask_stride = if mask.is_null() { 0 } else { strides.mask };
-            Lines { data, stride: strides.input, mask, mask_stride }
-        };
         let (form, height) = (self.plan.form, span.len());
         let down = matches!(form, Form::Columns | Form::Interleaved(_));
-        let lines = lines(if down { &reduced } else { &kept });
+        // The lines of the block, and the elements along them.
+        let (strides, number, len_of_line, along) = match down {
+            true => (&reduced, height, len, &kept),
+            false => (&kept, len, height, &reduced),
+        };
+        // A block that is packed, and a mask with gaps, are read by `Pack`, which knows both of its axes.
+        let bytes = if self.plan.packed { 0 } else { len_of_line * input.element.size() };
+        let mask_bytes = if along.mask == 1 { len_of_line } else { 0 };
+        let mask_stride = if mask.is_null() { 0 } else { strides.mask };
+        let lines = Lines {
+            data: Readable::lines(data, strides.input, number, bytes),
+            stride: strides.input,
+            mask: Readable::lines(mask, mask_stride, number, mask_bytes),
+            mask_stride,
+        };
         let read = |lines, ahead| {
             match form {
                 Form::Rows => read_rows(ends, lines, len, height, self.last()),
@@ -81,10 +92,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             }
             true
         };
-        let (number, along) = if down { (height, (len, &kept)) } else { (len, (height, &reduced)) };
         match self.plan.packed {
             false => read(lines, ptr::null()),
-            true => self.pack(input.omits().then_some(input), lines, number, along, read),
+            true => self.pack(input.omits().then_some(input), lines, number, (len_of_line, along), read),
         }
     }
 
@@ -105,7 +115,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let to = scratch.0.as_mut_ptr().cast::<u8>();
         // Rows that follow one another in memory do so in the copy as well, where nothing is transposed.
         let step = size * if omission.is_some() { len } else { pitch(len, size) };
-        let Lines { data, stride, mask, mask_stride } = lines;
+        let Lines { stride, mask_stride, .. } = lines;
+        let (data, mask) = (lines.data.address(), lines.mask.address());
         // Lines that follow one another are packed as one line.
         let one = omission.is_some() && stride == len as isize * along.input;
         let ready = one && along.input == size as isize && !swapped;
@@ -120,7 +131,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         });
         // The next block probably follows this one.
         let ahead = if ready { data.wrapping_add(number * len * size) } else { ptr::null() };
-        read(Lines::plain(to, step as isize), ahead) && fills
+        read(Lines::plain(to, step as isize, number, len * size), ahead) && fills
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
@@ -168,10 +179,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     #[inline(never)]
     unsafe fn columns_under_copy(&self, ends: Request, lines: Lines, rows: usize, len: usize, step: isize) {
         let mut scratch = Aligned([const { MaybeUninit::<u8>::uninit() }; MASK_SCRATCH]);
-        let (data, to) = (lines.mask, scratch.0.as_mut_ptr().cast::<u8>());
+        let (data, to) = (lines.mask.address(), scratch.0.as_mut_ptr().cast::<u8>());
         let (outer, inner) = ((rows, lines.mask_stride), (len, step));
         Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
-        read_columns(ends, Lines { mask: to, mask_stride: len as isize, ..lines }, rows, len, self.last());
+        let mask = Readable::bytes(to, rows * len);
+        read_columns(ends, Lines { mask, mask_stride: len as isize, ..lines }, rows, len, self.last());
     }
 
     /// Reads short rows of `len` elements for both ends of the order at once or for one after the other.
@@ -233,7 +245,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 let ends = (inputs, &[ptr::null(); 2][..all.len()], &rests[..all.len()]);
                 if len < SHORT && lines.mask.is_null() {
                     let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
-                    let columns = Lines::plain(lines.data, size as isize);
+                    // `Pack` alone reads them.
+                    let columns = Lines::plain(lines.data.address(), size as isize, 0, 0);
                     self.pack(None, columns, len, (rest, &kept), |lines, _| {
                         read_columns(ends, lines, len, rest, self.last());
                         true
@@ -244,8 +257,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 for row in 0..if marks { rest } else { 0 } {
                     let (line, index) = (lines.from(row as isize), to.index.add(count + row));
                     let place = index.read_unaligned() as isize;
-                    let bits = bits(line.data.wrapping_offset(place * size as isize), size, false);
-                    let masked = !line.mask.is_null() && *line.mask.wrapping_offset(place) == 0;
+                    let bits = bits(line.data.wrapping_offset(place * size as isize).read(size), size, false);
+                    let masked = !line.mask.is_null() && *line.mask.wrapping_offset(place).read(1) == 0;
                     if masked || bits == element.loser(largest) || inputs[0].pattern().matches(bits) {
                         index.write_unaligned(-1);
                     }

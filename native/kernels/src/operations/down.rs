@@ -82,7 +82,8 @@ unsafe fn read(
         let count = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run();
         if count < blocks {
             // The next block contains NaN.
-            let lines = Lines::plain(data.wrapping_offset(block * count as isize), row);
+            let data = data.wrapping_offset(block * count as isize);
+            let lines = Lines::plain(data, row, rows, columns * size);
             let request = (&[*input][..], &[ptr::null()][..], &[into.from(count * columns, size)][..]);
             read_columns(request, lines, rows, columns, last);
         }

@@ -8,7 +8,7 @@
 use crate::element::ElementType;
 use crate::element::rank::Extreme;
 use crate::kernels::elementwise::{AT_ONCE, Pass, accumulate};
-use crate::kernels::lanes::{LINE, Lines, Scratch};
+use crate::kernels::lanes::{LINE, Lines, LinesToWrite, Scratch};
 use crate::kernels::pack::{Pack, SCRATCH};
 use crate::layout::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand, position, positions};
 use crate::threads::{self, tasks};
@@ -73,7 +73,7 @@ unsafe fn accumulate_line(
             return false;
         }
         if stride == 0 {
-            first = Some(Lines::plain(data, 0));
+            first = Some(Lines::plain(data, 0, 1, size));
             continue;
         }
         if stride != size as isize || ptr::eq(data, output) {
@@ -84,10 +84,10 @@ unsafe fn accumulate_line(
             }
             data = room.as_ptr().cast();
         }
-        lines.push(Lines::plain(data, 0));
+        lines.push(Lines::plain(data, 0, 1, axis.len * size));
     }
-    let pass = Pass { first, operands: &lines, to: Lines::plain(output, 0), rows: 1, len: axis.len };
-    accumulate(pass, element, extreme);
+    let to = LinesToWrite::new(output, 0, 1, axis.len * size);
+    accumulate(Pass { first, operands: &lines, to, rows: 1, len: axis.len }, element, extreme);
     true
 }
 
@@ -245,10 +245,11 @@ impl Plan<'_> {
         let output = self.output.wrapping_offset(at.output());
         let step = self.lines.strides.output;
         let pitch = pitch(len, element.size());
-        let to = match self.direct {
-            true => Lines::plain(output, step),
-            false => Lines::plain(tile.reserve(rows * pitch), pitch as isize),
+        let (data, stride) = match self.direct {
+            true => (output, step),
+            false => (tile.reserve(rows * pitch), pitch as isize),
         };
+        let to = LinesToWrite::new(data, stride, rows, len * element.size());
         let (mut ones, mut lines): (SmallVec<[Lines; 4]>, SmallVec<[Lines; 4]>) = Default::default();
         for (number, memory) in packed.iter_mut().enumerate() {
             let broadcast = inner.strides.of(&operands[number]) == 0;
@@ -258,14 +259,14 @@ impl Plan<'_> {
         // Operands that are broadcast along a line are combined into one element for each line.
         if ones.len() > 1 {
             let size = element.size();
-            let to = Lines::plain(starts.reserve(rows * size), size as isize);
+            let to = LinesToWrite::new(starts.reserve(rows * size), size as isize, rows, size);
             accumulate(Pass { first: None, operands: &ones, to, rows, len: 1 }, element, extreme);
-            ones[0] = to;
+            ones[0] = to.readable();
         }
         let first = ones.first().copied();
         accumulate(Pass { first, operands: &lines, to, rows, len }, element, extreme);
         if !self.direct {
-            self.write(to, output, (rows, len));
+            self.write(to.readable(), output, (rows, len));
         }
     }
 
@@ -276,7 +277,7 @@ impl Plan<'_> {
         let step = self.lines.strides.of(operand);
         let data = operand.data.wrapping_offset(at.operand(number));
         if !operand.swapped && (stride == 0 || stride == size as isize) {
-            return Lines::plain(data, step);
+            return Lines::plain(data, step, rows, if stride == 0 { size } else { len * size });
         }
         let pitch = pitch(len, size);
         let to = memory.reserve(rows * pitch);
@@ -286,7 +287,7 @@ impl Plan<'_> {
         let (data, outer, inner) = (data.wrapping_offset(step * last), (rows, step * down), (len, stride));
         Pack { data, outer, inner, size, scratch: true, swapped: operand.swapped, to, step: pitch }.run();
         let pitch = pitch as isize;
-        Lines::plain(to.wrapping_offset(pitch * last), pitch * down)
+        Lines::plain(to.wrapping_offset(pitch * last), pitch * down, rows, len * size)
     }
 
     /// Copies a finished tile from scratch memory to its place in the output.
@@ -296,7 +297,7 @@ impl Plan<'_> {
         let (stride, step) = (self.inner.strides.output, self.lines.strides.output);
         let (lines, along) = ((rows, from.stride), (len, size as isize));
         let pack = |outer, inner, step| {
-            let (data, step) = (from.data, step as usize);
+            let (data, step) = (from.data.address(), step as usize);
             Pack { data, outer, inner, size, scratch: false, swapped: false, to: output, step }
         };
         if stride == size as isize {
@@ -307,9 +308,11 @@ impl Plan<'_> {
             return pack(along, lines, stride).run();
         }
         for row in 0..rows {
-            let (from, output) = (from.line::<*const u8>(row as isize), output.wrapping_offset(step * row as isize));
+            let (from, output) = (from.from(row as isize).data, output.wrapping_offset(step * row as isize));
             for at in 0..len {
-                output.wrapping_offset(stride * at as isize).copy_from_nonoverlapping(from.add(at * size), size);
+                output
+                    .wrapping_offset(stride * at as isize)
+                    .copy_from_nonoverlapping(from.add(at * size).read(size), size);
             }
         }
     }

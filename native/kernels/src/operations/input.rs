@@ -78,21 +78,21 @@ macro_rules! with_sources {
             [input] => {
                 let extreme = $crate::element::rank::Extreme { largest: input.largest, omit: input.is_of_numbers() };
                 $crate::element::with_element_and_extreme!(input.element, extreme, E, $X => {
-                    type $S = *const E;
+                    type $S = $crate::kernels::lanes::Plain<E>;
                     $body
                 })
             }
             [input, _] if input.is_of_numbers() => {
                 type $X = $crate::element::order::BothNumbers;
                 $crate::element::with_float!(input.element, E => {
-                    type $S = *const E;
+                    type $S = $crate::kernels::lanes::Plain<E>;
                     $body
                 })
             }
             [input, _] => {
                 type $X = $crate::element::order::Both;
                 $crate::element::with_element!(input.element, E => {
-                    type $S = *const E;
+                    type $S = $crate::kernels::lanes::Plain<E>;
                     $body
                 })
             }

@@ -1,8 +1,10 @@
-//! Pointers that know what they may read, in builds with debug assertions.
+//! Pointers that know what they may read or write, in builds with debug assertions.
 //!
-//! A kernel makes a [`Readable`] once, from the layout of its rows, and moves it to wherever it loads. With debug assertions each
-//! load is then checked against these rows, on every machine and in every test. Without them the pointer is only an address, and
-//! its operations are those of the address.
+//! A [`Readable`] or [`Writable`] is made once, from the layout of the rows or of the results, and a kernel moves it to wherever it
+//! loads or stores. With debug assertions each access is then checked against these rows, on every machine and in every test.
+//! Without them the pointer is only an address, and its operations are those of the address.
+
+use std::ptr;
 
 /// Lines of bytes, a number of bytes apart. The gaps between lines are no part of them.
 #[cfg(debug_assertions)]
@@ -33,6 +35,10 @@ impl Extent {
         if self.lines == 0 {
             return false;
         }
+        if offset + count <= self.bytes {
+            // The lowest line holds them: most accesses do without the division below.
+            return true;
+        }
         if self.stride <= self.bytes {
             return offset + count <= self.stride * (self.lines - 1) + self.bytes;
         }
@@ -40,78 +46,140 @@ impl Extent {
     }
 }
 
-/// A pointer to bytes that may be read. It may be moved anywhere: what counts is where it reads.
-#[derive(Clone, Copy, Debug)]
-pub struct Readable {
-    at: *const u8,
-    #[cfg(debug_assertions)]
-    extent: Extent,
+/// Declares a pointer that knows its extent, and the operations that do not depend on whether it reads or writes.
+macro_rules! pointer {
+    ($(#[$doc:meta])* $name:ident $raw:ty) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name {
+            at: $raw,
+            #[cfg(debug_assertions)]
+            extent: Extent,
+        }
+
+        impl $name {
+            /// A pointer to the first of some lines of `bytes` bytes, which are `stride` bytes apart.
+            ///
+            /// # Safety
+            /// All bytes of the lines are there for as long as the pointer is used.
+            #[inline(always)]
+            pub unsafe fn lines(at: $raw, stride: isize, lines: usize, bytes: usize) -> Self {
+                #[cfg(not(debug_assertions))]
+                let _ = (stride, lines, bytes);
+                Self {
+                    at,
+                    #[cfg(debug_assertions)]
+                    extent: Extent::new(at as usize, stride, lines, bytes),
+                }
+            }
+
+            /// A pointer to the first of `count` bytes.
+            ///
+            /// # Safety
+            /// As for [`lines`](Self::lines).
+            #[inline(always)]
+            pub unsafe fn bytes(at: $raw, count: usize) -> Self {
+                // SAFETY: the caller's promise.
+                unsafe { Self::lines(at, 0, 1, count) }
+            }
+
+            /// Whether nothing is there.
+            #[inline(always)]
+            pub fn is_null(self) -> bool {
+                self.at.is_null()
+            }
+
+            /// The address, for arithmetic and for what checks its own bounds.
+            #[inline(always)]
+            pub fn address(self) -> $raw {
+                self.at
+            }
+
+            /// Stops a test at an access outside of the lines; without debug assertions it does nothing.
+            #[inline(always)]
+            #[track_caller]
+            fn check(self, at: usize, count: usize) {
+                #[cfg(debug_assertions)]
+                assert!(self.extent.holds(at, count), "{count} bytes at {at:#x} are outside of {:x?}", self.extent);
+                let _ = (at, count);
+            }
+
+            /// A pointer to another place, which belongs to the same lines.
+            #[inline(always)]
+            fn moved(self, at: $raw) -> Self {
+                Self {
+                    at,
+                    #[cfg(debug_assertions)]
+                    extent: self.extent,
+                }
+            }
+
+            /// The pointer, some bytes higher.
+            ///
+            /// # Safety
+            /// The result lies inside the lines, between them, or at their end.
+            #[inline(always)]
+            pub unsafe fn add(self, bytes: usize) -> Self {
+                // SAFETY: the caller's promise.
+                self.moved(unsafe { self.at.add(bytes) })
+            }
+
+            /// The pointer, some bytes higher, wherever that is.
+            #[inline(always)]
+            pub fn wrapping_add(self, bytes: usize) -> Self {
+                self.moved(self.at.wrapping_add(bytes))
+            }
+
+            /// The pointer, some bytes higher or lower, wherever that is.
+            #[inline(always)]
+            pub fn wrapping_offset(self, bytes: isize) -> Self {
+                self.moved(self.at.wrapping_offset(bytes))
+            }
+        }
+
+        // In release a pointer that knows its extent is a pointer.
+        #[cfg(not(debug_assertions))]
+        const _: () = assert!(size_of::<$name>() == size_of::<$raw>());
+    };
+}
+
+pointer! {
+    /// A pointer to bytes that may be read. It may be moved anywhere: what counts is where it reads.
+    Readable *const u8
+}
+
+pointer! {
+    /// A pointer to bytes that may be written, and read once they are. It may be moved anywhere.
+    Writable *mut u8
 }
 
 impl Readable {
-    /// A pointer to the first of some lines of `bytes` bytes, which are `stride` bytes apart.
-    ///
-    /// # Safety
-    /// All bytes of the lines may be read for as long as the pointer is used.
+    /// A null pointer, for what is not there: nothing may be read.
     #[inline(always)]
-    pub unsafe fn lines(at: *const u8, stride: isize, lines: usize, bytes: usize) -> Self {
-        #[cfg(not(debug_assertions))]
-        let _ = (stride, lines, bytes);
-        Self {
-            at,
-            #[cfg(debug_assertions)]
-            extent: Extent::new(at as usize, stride, lines, bytes),
-        }
-    }
-
-    /// A pointer to the first of `count` bytes.
-    ///
-    /// # Safety
-    /// As for [`lines`](Self::lines).
-    #[inline(always)]
-    pub unsafe fn bytes(at: *const u8, count: usize) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { Self::lines(at, 0, 1, count) }
+    pub fn none() -> Self {
+        // SAFETY: there are no lines.
+        unsafe { Self::lines(ptr::null(), 0, 0, 0) }
     }
 
     /// Where `count` bytes are read.
     #[inline(always)]
+    #[track_caller]
     pub fn read(self, count: usize) -> *const u8 {
-        #[cfg(debug_assertions)]
-        assert!(
-            self.extent.holds(self.at as usize, count),
-            "{count} bytes at {:p} are outside of {:x?}",
-            self.at,
-            self.extent
-        );
-        let _ = count;
+        self.check(self.at as usize, count);
         self.at
     }
 
-    /// The address, which must not be read.
-    #[inline(always)]
-    pub fn address(self) -> *const u8 {
-        self.at
-    }
-
-    /// A pointer to another place, which may read the same lines.
-    #[inline(always)]
-    fn moved(self, at: *const u8) -> Self {
-        Self {
-            at,
-            #[cfg(debug_assertions)]
-            extent: self.extent,
-        }
-    }
-
-    /// The pointer, some bytes higher.
+    /// Where the element number `at` is read, counted from this pointer.
     ///
     /// # Safety
-    /// The result lies inside the lines, between them, or at their end.
+    /// The element belongs to the lines.
     #[inline(always)]
-    pub unsafe fn add(self, bytes: usize) -> Self {
+    #[track_caller]
+    pub unsafe fn element<T>(self, at: usize) -> *const T {
         // SAFETY: the caller's promise.
-        self.moved(unsafe { self.at.add(bytes) })
+        let element = unsafe { self.at.cast::<T>().add(at) };
+        self.check(element as usize, size_of::<T>());
+        element
     }
 
     /// The pointer, some bytes higher or lower.
@@ -123,23 +191,40 @@ impl Readable {
         // SAFETY: the caller's promise.
         self.moved(unsafe { self.at.offset(bytes) })
     }
-
-    /// The pointer, some bytes higher, wherever that is.
-    #[inline(always)]
-    pub fn wrapping_add(self, bytes: usize) -> Self {
-        self.moved(self.at.wrapping_add(bytes))
-    }
-
-    /// The pointer, some bytes higher or lower, wherever that is.
-    #[inline(always)]
-    pub fn wrapping_offset(self, bytes: isize) -> Self {
-        self.moved(self.at.wrapping_offset(bytes))
-    }
 }
 
-// In release a pointer that knows its range is a pointer.
-#[cfg(not(debug_assertions))]
-const _: () = assert!(size_of::<Readable>() == size_of::<*const u8>());
+impl Writable {
+    /// Where `count` bytes are written.
+    #[inline(always)]
+    #[track_caller]
+    pub fn write(self, count: usize) -> *mut u8 {
+        self.check(self.at as usize, count);
+        self.at
+    }
+
+    /// Where the element number `at` is written, counted from this pointer.
+    ///
+    /// # Safety
+    /// The element belongs to the lines.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn element<T>(self, at: usize) -> *mut T {
+        // SAFETY: the caller's promise.
+        let element = unsafe { self.at.cast::<T>().add(at) };
+        self.check(element as usize, size_of::<T>());
+        element
+    }
+
+    /// The same bytes, to be read.
+    #[inline(always)]
+    pub fn readable(self) -> Readable {
+        Readable {
+            at: self.at,
+            #[cfg(debug_assertions)]
+            extent: self.extent,
+        }
+    }
+}
 
 #[cfg(all(test, debug_assertions))]
 pub mod tests {

@@ -51,7 +51,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 pub mod x86;
 
-use extent::Readable;
+use extent::{Readable, Writable};
 use std::hint::select_unpredictable;
 
 /// A kind of lanes.
@@ -124,6 +124,11 @@ pub trait Register: Copy {
             }
         }
         Self::load_parts(from.address(), stride)
+    }
+    /// Stores the register where bytes may be written: where assertions are on, that is checked.
+    #[inline(always)]
+    unsafe fn write(self, to: Writable) {
+        self.store(to.write(Self::BYTES))
     }
     /// The exclusive or.
     unsafe fn xor(self, other: Self) -> Self;

@@ -193,7 +193,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         let mut fills = V::Mask::none();
         for row in first..first + ROWS {
             for at in 0..N {
-                let elements = V::read(self.0.row::<K>(row).add(Self::start(self.0.len, at) * K::SIZE));
+                let elements = V::read(self.0.row(row).add(Self::start(self.0.len, at) * K::SIZE));
                 fills = fills.or(elements.equal(loser));
             }
         }
@@ -240,7 +240,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         let mut nans = V::no_nan();
         let (mut best, mut least, mut only) = ([flip; ROWS], [flip; ROWS], [flip; ROWS]);
         let loser = splat::<K, V>(job.loser);
-        let start = job.row::<K>(first);
+        let start = job.row(first);
         let row_at = |row: usize| start.wrapping_offset(job.lines.stride * row as isize);
         if N > 0 {
             for row in 0..ROWS {
@@ -406,7 +406,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         needle: [V; ROWS],
     ) -> [usize; ROWS] {
         let (job, flip) = (self.0, constants.flip);
-        let (start, mut places) = (job.row::<K>(first), [0; ROWS]);
+        let (start, mut places) = (job.row(first), [0; ROWS]);
         let (chunks, skew) = Self::chunks(job, start);
         for step in 0..chunks {
             let chunk = if LAST { step } else { chunks - 1 - step };

@@ -29,7 +29,7 @@ mod turned;
 use crate::element::ElementType;
 use crate::isa::{self, Task};
 use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
-use crate::vector::extent::Readable;
+use crate::vector::extent::{Readable, Writable};
 use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Kind, Lanes, Register, splat};
 
 /// Bytes of the longest row that the kernels have room for.
@@ -315,16 +315,26 @@ impl Job {
 
     /// Where a row begins. Only the elements of the rows may be read from there.
     #[inline(always)]
-    unsafe fn row<K: Kind>(&self, row: usize) -> Readable {
-        let Lines { data, stride, .. } = self.lines;
-        Readable::lines(data, stride, self.rows, self.len * K::SIZE).wrapping_offset(stride * row as isize)
+    fn row(&self, row: usize) -> Readable {
+        self.lines.from(row as isize).data
     }
 
     /// Where the mask of a row begins.
     #[inline(always)]
-    unsafe fn mask(&self, row: usize) -> Readable {
-        let Lines { mask, mask_stride, .. } = self.lines;
-        Readable::lines(mask, mask_stride, self.rows, self.len).wrapping_offset(mask_stride * row as isize)
+    fn mask(&self, row: usize) -> Readable {
+        self.lines.from(row as isize).mask
+    }
+
+    /// Where the extrema of the rows are written.
+    #[inline(always)]
+    unsafe fn values<K: Kind>(&self) -> Writable {
+        self.to.values_of(self.rows, K::SIZE)
+    }
+
+    /// Where the extrema at the other end of the order are written.
+    #[inline(always)]
+    unsafe fn others<K: Kind>(&self) -> Writable {
+        Writable::bytes(self.other, self.rows * K::SIZE)
     }
 
     /// Writes the places of the extrema of some rows, and the elements there. All bits set are -1 for any pointer width.
@@ -332,13 +342,14 @@ impl Job {
     unsafe fn put<K: Kind, const ROWS: usize>(&self, first: usize, places: [usize; ROWS]) {
         debug_assert!(first + ROWS <= self.rows);
         if !self.to.index.is_null() {
+            let index = self.to.places_of(self.rows);
             for (row, &place) in places.iter().enumerate() {
-                self.to.index.add(first + row).write_unaligned(place as isize as i64);
+                index.element::<i64>(first + row).write_unaligned(place as isize as i64);
             }
         }
         if !self.to.values.is_null() {
             for (row, &place) in places.iter().enumerate() {
-                let from = self.row::<K>(first + row).add(place * K::SIZE);
+                let from = self.row(first + row).add(place * K::SIZE);
                 let bits = read_bits(from.read(K::SIZE), K::SIZE);
                 self.put_bits::<K>(first + row, bits);
             }
@@ -349,7 +360,7 @@ impl Job {
     #[inline(always)]
     unsafe fn put_bits<K: Kind>(&self, row: usize, bits: u64) {
         debug_assert!(row < self.rows && !self.to.values.is_null());
-        write_bits(self.to.values.add(row * K::SIZE), bits, K::SIZE);
+        write_bits(self.values::<K>().add(row * K::SIZE).write(K::SIZE), bits, K::SIZE);
     }
 
     /// The constants for making lanes.
@@ -407,14 +418,14 @@ const MASKED: u8 = 5;
 /// # Safety
 /// There is room for them.
 #[inline(always)]
-pub unsafe fn store_places<K: Kind, V: Lanes<K>, const SIGNED: bool>(places: V, to: *mut i64) {
+pub unsafe fn store_places<K: Kind, V: Lanes<K>, const SIGNED: bool>(places: V, to: Writable) {
     if K::SIZE == 8 {
-        return places.store(to.cast());
+        return places.write(to);
     }
     let lanes = Unpacked::new(places);
     for lane in 0..V::LANES {
         let place = if SIGNED { lanes.signed::<K>(lane) } else { lanes.get::<K>(lane) as i64 };
-        to.add(lane).write_unaligned(place);
+        to.element::<i64>(lane).write_unaligned(place);
     }
 }
 
@@ -429,15 +440,15 @@ pub unsafe fn values<K: Kind, V: Lanes<K>>(
     places: V,
     flip: V,
     element: impl Fn(usize, usize) -> *const u8,
-    to: *mut u8,
+    to: Writable,
 ) {
     let zero = splat::<K, V>(0);
-    lanes.lanes().xor(flip).store(to);
+    lanes.lanes().xor(flip).write(to);
     if K::KEYS && lanes.meets(zero) {
         let places = Unpacked::new(places);
         for lane in 0..V::LANES {
             let from = element(lane, places.get::<K>(lane));
-            to.add(lane * K::SIZE).copy_from_nonoverlapping(from, K::SIZE);
+            to.add(lane * K::SIZE).write(K::SIZE).copy_from_nonoverlapping(from, K::SIZE);
         }
     }
 }
@@ -449,7 +460,7 @@ impl Unpacked {
     #[inline(always)]
     pub unsafe fn new<V: Register>(register: V) -> Self {
         let mut lanes = [0; WIDEST / 8];
-        register.store(lanes.as_mut_ptr().cast());
+        register.write(Writable::bytes(lanes.as_mut_ptr().cast(), WIDEST));
         Self(lanes)
     }
 

@@ -125,10 +125,10 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
                 }
             }
             let done = if (job.rows - V::LANES - first) * width >= beyond {
-                self.batch::<SPREAD>(job.row::<K>(first), first, constants, &table, numbers)
+                self.batch::<SPREAD>(job.row(first), first, constants, &table, numbers)
             } else {
                 let mut copy = [0u8; (LANES + 1) * PART];
-                let rows = job.row::<K>(first).read(V::LANES * width);
+                let rows = job.row(first).read(V::LANES * width);
                 rows.copy_to_nonoverlapping(copy.as_mut_ptr(), V::LANES * width);
                 let copy = Readable::bytes(copy.as_ptr(), copy.len());
                 self.batch::<SPREAD>(copy, first, constants, &table, numbers)
@@ -184,8 +184,8 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
         if MODE == BOTH {
             debug_assert!(first + V::LANES <= job.rows);
             // Each end keeps the first of equal lanes, with its bits: places are not needed.
-            best.xor(constants.flip).store(job.to.values.add(first * K::SIZE));
-            least.xor(constants.flip).store(job.other.add(first * K::SIZE));
+            best.xor(constants.flip).write(job.values::<K>().add(first * K::SIZE));
+            least.xor(constants.flip).write(job.others::<K>().add(first * K::SIZE));
         } else {
             self.write(first, best, place, constants);
         }
@@ -230,12 +230,12 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
         if !job.to.index.is_null() {
             let least = best.equal(least);
             let places = if job.marks { least.blend(splat::<K, V>(-1), place) } else { place };
-            store_places::<K, V, true>(places, job.to.index.add(first));
+            let to = job.to.places_of(job.rows).add(first * size_of::<i64>());
+            store_places::<K, V, true>(places, to);
         }
         if !job.to.values.is_null() {
-            let element =
-                |lane: usize, place: usize| job.row::<K>(first + lane).wrapping_add(place * K::SIZE).read(K::SIZE);
-            values::<K, V>(best, place, flip, element, job.to.values.add(first * K::SIZE));
+            let element = |lane: usize, place: usize| job.row(first + lane).wrapping_add(place * K::SIZE).read(K::SIZE);
+            values::<K, V>(best, place, flip, element, job.values::<K>().add(first * K::SIZE));
         }
     }
 }
