@@ -96,7 +96,7 @@ def fix(
 
         # The opset is raised only if a node needs it.
         source = original
-        if raise_opset is not None and _needs_later(family, found, aim, raise_opset):
+        if raise_opset is not None and _needs_later(family, found, raise_opset):
             source = convert(original, raise_opset)
 
         outcome = _outcome(family, source, found, aim, limit_k=limit_k)
@@ -268,7 +268,7 @@ def _sentence(error: ExtremumError) -> str:
     return "; ".join(filter(None, (error.reason, error.remedy)))
 
 
-def _needs_later(family: Iterable[Site], found: _Found, aim: Target, most: int) -> bool:
+def _needs_later(family: Iterable[Site], found: _Found, most: int) -> bool:
     """Return whether a rewrite needs a later opset, or a version of an operator up to opset `most` helps."""
     for site in family:
         findings = found.get(site.path)

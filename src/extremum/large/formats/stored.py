@@ -7,7 +7,6 @@ they are stored. :mod:`~extremum.large.formats.decoding` makes values of them, t
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,8 +131,3 @@ def listed(text: Any) -> list[str]:
 def everything(shape: tuple[int, ...]) -> Place:
     """Return the place of a whole array."""
     return tuple(slice(0, length) for length in shape)
-
-
-def size_of(shape: Iterable[int], dtype: np.dtype[Any]) -> int:
-    """Return the bytes of an array."""
-    return math.prod(shape) * dtype.itemsize
