@@ -175,7 +175,7 @@ def test_a_slice_with_too_few_elements_is_named():
     assert "the array has fewer than 3" in str(error_of(ArgumentError, ex.top_k, X, 3, None, where=X > 4))
     assert "-1, which does not fit uint32" in str(error_of(ArgumentError, ex.top_k, X, 1, default=0, index_dtype="u4"))
     assert "does not fit int8" in str(error_of(ArgumentError, ex.top_k, np.zeros(300), 1, index_dtype="i1"))
-    assert "no element of int16" in str(error_of(ElementTypeError, ex.top_k, np.zeros(3, "i2"), 1, default=0.5))
+    assert "not an element of int16" in str(error_of(ElementTypeError, ex.top_k, np.zeros(3, "i2"), 1, default=0.5))
     assert ex.top_k(X, 1, (1,)).indices.tolist() == [[1], [0]]
 
 

@@ -152,20 +152,21 @@ def _operator(
     **fields: Any,
 ) -> tuple[OperatorVersion, ...]:
     """Return the versions of an operator, oldest first; an output without types takes those of the input."""
-    return tuple(
-        OperatorVersion(
+    versions = []
+    for since, types, others in rows:
+        own = {"outputs": outputs, **fields, **others}
+        results = tuple(replace(each, types=each.types or types) for each in own.pop("outputs"))
+        version = OperatorVersion(
             name=name,
             since=since,
             family=family,
             input=replace(operand, types=types),
-            outputs=tuple(
-                replace(each, types=each.types or types) for each in others.get("outputs", outputs)
-            ),
+            outputs=results,
             domain=DIRECTML if name.startswith("DML_") else ONNX,
-            **{key: value for key, value in (fields | others).items() if key != "outputs"},
+            **own,
         )
-        for since, types, others in rows
-    )
+        versions.append(version)
+    return tuple(versions)
 
 
 _FLOATS = ("float16", "float32", "float64")

@@ -30,15 +30,16 @@ def batch_outputs(
 ) -> list[BatchOutput]:
     """Run a model on zeros to learn shapes and types of its outputs, or of output `one`, for batches of `x`."""
     shape = x.shape
-    dtype = x.dtype
     inputs = [each for each in declared_inputs(model.loaded.proto) if not each.optional]
     if len(inputs) != 1:
         raise ModelError(
             f"run: the model has {len(inputs)} inputs",
             remedy="pass a model with one input; make the others constants",
         )
-    declared = inputs[0].shape
-    own = declared[axis] if declared is not None and len(declared) == len(shape) else None
+    (declared,) = inputs
+    own = None
+    if declared.shape is not None and len(declared.shape) == len(shape):
+        own = declared.shape[axis]
     # An unknown size (NaN) is checked when the model runs.
     if isinstance(own, int) and not {size for size in sizes if size == size} <= {own}:
         raise ArgumentError(
@@ -49,18 +50,19 @@ def batch_outputs(
     names = [output.name for output in model.loaded.proto.graph.output]
     if one not in (None, *names):
         raise ArgumentError(f"run: the model has no output {one!r}", remedy=f"name one of {', '.join(names)}")
+    # If the model takes any size, the axis that differs between two runs is that of the batch.
     batches = [own] if isinstance(own, int) else [2, 3]
     runs = []
     for size in batches:
-        zeros = np.zeros([size if each == axis else length for each, length in enumerate(shape)], dtype)
+        zeros = np.zeros((*shape[:axis], size, *shape[axis + 1 :]), x.dtype)
         try:
-            runs.append(model.run({inputs[0].name: zeros}))
+            runs.append(model.run({declared.name: zeros}))
         except InputError as error:
             # The error describes the zeros, but the user passed another array.
             raise InputError(
                 error.reason,
                 where=error.where,
-                given=f"{inputs[0].name}: {dtype.name}[{', '.join(map(str, shape))}]",
+                given=f"{declared.name}: {x.dtype.name}[{', '.join(map(str, shape))}]",
                 remedy=error.remedy,
             ) from None
     arrays_of_outputs = zip(*runs, strict=True)

@@ -164,6 +164,7 @@ def apply(
         # The indices are results too, and have a type.
         settings = (*settings, "dtype")
         results = (*results, *(f"arg{name}" for name in results))
+    # Refuse what cannot work before anything is read.
     refuse_unused(what, (*settings, *_OF_ALL))
     if scheduler is not None and "memory" in named_options():
         raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")
@@ -180,6 +181,7 @@ def apply(
     axis = _axis(sources[0], axes, dims)
     with _options_named():
         job = planned(operation, sources, axis, limit, **options)
+    # The results get their names when the last piece is written.
     total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
     work = steps(job) if scheduler is None else steps_on(scheduler, job)
     with _options_named(), ExitStack() as stack, progress(DownloadColumn(), TransferSpeedColumn()) as bar:

@@ -118,9 +118,12 @@ class Signature:
         bindings, _ = self._bind(kinds)
         result: list[str | None] = []
         for _, parameter in zip(node.output, chain(self.outputs, cycle(self.outputs[-1:])), strict=False):
+            if len(parameter.kinds) == 1:
+                (only,) = parameter.kinds
+                result.append(only)
+                continue
             kind = None if parameter.is_free else bindings.get(parameter.type) or _stated_kind(node)
-            only = next(iter(parameter.kinds)) if len(parameter.kinds) == 1 else None
-            result.append(only or (kind if kind in parameter.kinds else None))
+            result.append(kind if kind in parameter.kinds else None)
         return result
 
 
@@ -432,22 +435,7 @@ class InferenceInput:
         domain = canonical(node.domain)
         inputs = [body.kinds.get(body.name_of(name)) if name else "" for name in node.input]
         promise = signature(domain, node.op_type, body.opsets.get(domain, 0))
-        in_force = signature(domain, node.op_type, self._versions.get(domain, 0))
-        visible = (
-            self._infers
-            and promise is not None
-            and promise.infers
-            # A function may import another version than the model.
-            and in_force is not None
-            and in_force.since == promise.since
-            and promise.is_kept(node, inputs)
-            and all(
-                types.is_small(each)
-                for attribute in node.attribute
-                for each in types.attribute_tensors(attribute)
-            )
-            and not (node.op_type in _DEADLY and _DEADLY[node.op_type](node, promise.since))
-        )
+        visible = promise is not None and self._survives(node, promise, inputs)
         copy = onnx.NodeProto()
         if visible:
             entry.position = len(body.graph.node)
@@ -462,9 +450,7 @@ class InferenceInput:
                 scope = ChainMap({}, body.kinds)
                 inner = Body(path, body.opsets, graph, scope, body.names, body.prefix, body.attributes)
                 entry.graphs.append((attribute.name, inner))
-                kinds = inputs if node.op_type == "Scan" and len(inputs) == len(attribute.g.input) else []
-                if node.op_type == "Loop":
-                    kinds = ["tensor(int64)", "tensor(bool)", *inputs[2:]]
+                kinds = _graph_inputs(node.op_type, inputs, attribute.g)
                 graph_outputs[attribute.name] = self._graph(inner, attribute.g, kinds)
             elif visible:
                 copy.attribute.append(attribute)
@@ -480,6 +466,20 @@ class InferenceInput:
         by_promise = promise.gives(node, inputs) if promise is not None else [None] * len(node.output)
         by_graphs = chain(_graph_outputs(node.op_type, graph_outputs), repeat(None))
         return [one or other for one, other in zip(by_promise, by_graphs, strict=False)]
+
+    def _survives(self, node: onnx.NodeProto, promise: Signature, inputs: Sequence[str | None]) -> bool:
+        """Return whether inference survives a node, with inputs of these kinds."""
+        # A function may import another version than the model, whose version is in force.
+        domain = canonical(node.domain)
+        in_force = signature(domain, node.op_type, self._versions.get(domain, 0))
+        if in_force is None or in_force.since != promise.since:
+            return False
+        if not (self._infers and promise.infers and promise.is_kept(node, inputs)):
+            return False
+        tensors = (each for attribute in node.attribute for each in types.attribute_tensors(attribute))
+        if not all(map(types.is_small, tensors)):
+            return False
+        return node.op_type not in _DEADLY or not _DEADLY[node.op_type](node, promise.since)
 
     def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body) -> Body:
         """Add the nodes of a function where it is called."""
@@ -505,6 +505,15 @@ class InferenceInput:
                 caller.declare(actual, body.kinds[source])
                 caller.graph.node.add(op_type="Identity", input=[source], output=[actual])
         return body
+
+
+def _graph_inputs(operator: str, inputs: list[str | None], graph: onnx.GraphProto) -> list[str | None]:
+    """Return the kinds of the inputs of a graph that a node holds, empty if the node does not determine them."""
+    if operator == "Loop":
+        return ["tensor(int64)", "tensor(bool)", *inputs[2:]]
+    if operator == "Scan" and len(inputs) == len(graph.input):
+        return inputs
+    return []
 
 
 def _graph_outputs(operator: str, graph_outputs: Mapping[str, list[str | None]]) -> list[str | None]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import backend
-from extremum.backend.batches import batch_outputs
+from extremum.backend.batches import BatchOutput, batch_outputs
 from extremum.errors import ArgumentError, ModelError
 from extremum.graph.types import declared_inputs
 from extremum.large.formats import Labels, Output, Source
@@ -55,21 +55,8 @@ class ModelRun(Job):
         count = source.shape[axis]
         batch = self._batch or max(count, 1)
         batches = [min(batch, count - at) for at in range(0, count, batch)]
-        outputs = batch_outputs(self._session.model, source, axis, batches, output)
-        if len(outputs) != 1:
-            raise ParameterError(
-                f"the model has {len(outputs)} outputs",
-                parameter="output_name",
-                choices=[each.name for each in outputs],
-                kind=ModelError,
-            )
-        self._output = result = outputs[0]
+        self._output = result = _sole(batch_outputs(self._session.model, source, axis, batches, output))
         self.outputs = (Output(result.dtype),)
-        if result.dtype.hasobject:
-            raise ArgumentError(
-                f"output {result.name!r} is text, and a large file needs elements of a known size",
-                remedy="choose an output of numbers, or run the model on an array in memory",
-            )
         self.shape = tuple(
             count if each == result.batch else length for each, length in enumerate(result.shape)
         )
@@ -77,18 +64,22 @@ class ModelRun(Job):
         axes = [axis if each == result.batch else None for each in range(len(self.shape))]
         labels = Labels.of(source, axes, self.shape, result.name)
         self.labels = replace(labels, name=result.name.replace("/", "_"))
+        self.pieces = self._cut(source, axis, memory)
+
+    def _cut(self, source: Source, axis: int, memory: int) -> Sequence[Piece]:
+        """Return the pieces: whole entries, in multiples of the batch that the model takes."""
         granule = list(source.shape)
         granule[axis] = self._batch or source.granule[axis]
         entry = source.dtype.itemsize * _WITHIN
         sizes = lengths(source.shape, granule, [axis], lambda s: math.prod(s) * entry, memory // 2)
         whole = [slice(0, length) for length in self.shape]
-        before = tuple(whole[: result.batch])
-        after = tuple(whole[result.batch + 1 :])
+        before = tuple(whole[: self._output.batch])
+        after = tuple(whole[self._output.batch + 1 :])
 
         def piece(place: Place) -> Piece:
             return Piece((*before, place[axis], *after), ((place,),))
 
-        self.pieces = Made(source.shape, sizes, piece)
+        return Made(source.shape, sizes, piece)
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
         """Return the part that one read of a piece makes."""
@@ -100,3 +91,21 @@ class ModelRun(Job):
         if results[1:]:
             return np.concatenate(results, self._output.batch)
         return results[0]
+
+
+def _sole(outputs: Sequence[BatchOutput]) -> BatchOutput:
+    """Return the output of a model that is written, or refuse several outputs and text."""
+    if len(outputs) != 1:
+        raise ParameterError(
+            f"the model has {len(outputs)} outputs",
+            parameter="output_name",
+            choices=[each.name for each in outputs],
+            kind=ModelError,
+        )
+    (output,) = outputs
+    if output.dtype.hasobject:
+        raise ArgumentError(
+            f"output {output.name!r} is text, and a large file needs elements of a known size",
+            remedy="choose an output of numbers, or run the model on an array in memory",
+        )
+    return output

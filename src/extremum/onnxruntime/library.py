@@ -104,6 +104,13 @@ def take_bfloat16(session: Any) -> None:
         session.__class__ = type(type(session).__name__, (_Bfloat16Run, type(session)), {})
 
 
+def _can_be_bound(x: Any) -> bool:
+    """Return whether a binding takes a value: it has no text and no sequences."""
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind not in "OSUT"
+    return isinstance(x, onnxruntime.OrtValue)
+
+
 class _Bfloat16Run:
     def run(
         self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None
@@ -115,11 +122,9 @@ class _Bfloat16Run:
         names = output_names or list(types)
         kinds = {types.get(name, "") for name in names}
         # A binding takes tensors of numbers, and returns tensors.
-        are_tensors = all(kind.startswith("tensor(") for kind in kinds) and all(
-            isinstance(x, onnxruntime.OrtValue) or (isinstance(x, np.ndarray) and x.dtype.kind not in "OSUT")
-            for x in feed.values()
-        )
-        if _BFLOAT16_TENSOR not in kinds or not are_tensors:
+        gives_tensors = all(kind.startswith("tensor(") for kind in kinds)
+        takes_tensors = all(map(_can_be_bound, feed.values()))
+        if _BFLOAT16_TENSOR not in kinds or not (gives_tensors and takes_tensors):
             return super().run(output_names, feed, run_options)  # type: ignore[misc]
         # `run_with_ort_values` takes ten times as long for small arrays.
         binding = session.io_binding()
