@@ -4,12 +4,6 @@
 //! with those target features. Most are plain loops that the compiler vectorises; `short_rows`, `down`, `top_k` and
 //! `transpose` use the registers of `vector`.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: that of `Task::run`, and that the instruction set is available"
-)]
-
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Work that is compiled once per instruction set. Mark `run` as `#[inline(always)]`.
@@ -99,48 +93,120 @@ impl InstructionSet {
     }
 }
 
+/// What every processor has.
+pub(crate) mod baseline {
+    use crate::isa::{Task, dispatch_narrow};
+
+    /// The right to run code for the baseline, which every processor has.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Token;
+
+    impl Token {
+        /// Runs a task compiled for the baseline.
+        ///
+        /// # Safety
+        /// The conditions of [`Task::run`] hold.
+        #[inline(always)]
+        pub unsafe fn run<T: Task>(self, task: T) -> T::Output {
+            // SAFETY: the caller's promise.
+            unsafe { dispatch_narrow(task) }
+        }
+    }
+}
+
+/// The instruction set in force, with the token that runs its code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum InForce {
+    Baseline(baseline::Token),
+    #[cfg(target_arch = "x86_64")]
+    Sse42(sse42::Token),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Token),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Token),
+}
+
+impl InForce {
+    /// The instruction set in force.
+    #[inline(always)]
+    pub fn now() -> Self {
+        match InstructionSet::current() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: it comes into force only after detection: see `force` and `detect`.
+            InstructionSet::Sse42 => Self::Sse42(unsafe { sse42::Token::new() }),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: it comes into force only after detection: see `force` and `detect`.
+            InstructionSet::Avx2 => Self::Avx2(unsafe { avx2::Token::new() }),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: it comes into force only after detection: see `force` and `detect`.
+            InstructionSet::Avx512 => Self::Avx512(unsafe { avx512::Token::new() }),
+            _ => Self::Baseline(baseline::Token),
+        }
+    }
+}
+
 /// With debug assertions nothing is vectorised, and similar copies took half of the compile time: plain loops are compiled only for
 /// the baseline, and kernels that use registers only for AVX2. Builds for AddressSanitizer compile all copies.
 pub const EVERY_COPY: bool = !cfg!(debug_assertions) || option_env!("EXTREMUM_EVERY_COPY").is_some();
 
 /// Runs a task compiled for the instruction set in force.
+///
+/// # Safety
+/// The conditions of [`Task::run`] hold.
 #[inline(always)]
 pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
     if !EVERY_COPY {
-        return dispatch_narrow(task);
+        // SAFETY: the caller's promise.
+        return unsafe { dispatch_narrow(task) };
     }
-    match InstructionSet::current() {
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => avx512::run(task),
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 => avx2::run(task),
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Sse42 => sse42::run(task),
-        _ => dispatch_narrow(task),
+    // SAFETY: the caller's promise.
+    unsafe {
+        match InForce::now() {
+            #[cfg(target_arch = "x86_64")]
+            InForce::Avx512(set) => set.run(task),
+            #[cfg(target_arch = "x86_64")]
+            InForce::Avx2(set) => set.run(task),
+            #[cfg(target_arch = "x86_64")]
+            InForce::Sse42(set) => set.run(task),
+            InForce::Baseline(set) => set.run(task),
+        }
     }
 }
 
 /// Runs a task compiled for the instruction set in force, which must be [wide](InstructionSet::is_wide).
+///
+/// # Safety
+/// The conditions of [`Task::run`] hold.
 #[inline(always)]
 pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
     if !EVERY_COPY {
-        return dispatch_narrow(task);
+        // SAFETY: the caller's promise.
+        return unsafe { dispatch_narrow(task) };
     }
-    match InstructionSet::current() {
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => avx512::run(task),
-        #[cfg(target_arch = "x86_64")]
-        _ => avx2::run(task),
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => dispatch_narrow(task),
+    // SAFETY: the caller's promise.
+    unsafe {
+        match InForce::now() {
+            #[cfg(target_arch = "x86_64")]
+            InForce::Avx512(set) => set.run(task),
+            #[cfg(target_arch = "x86_64")]
+            InForce::Avx2(set) => set.run(task),
+            #[cfg(target_arch = "x86_64")]
+            _ => unreachable!("such a task is compiled for wide instruction sets only"),
+            #[cfg(not(target_arch = "x86_64"))]
+            InForce::Baseline(set) => set.run(task),
+        }
     }
 }
 
 /// Runs a task compiled for the baseline. It is not inlined: it would be compiled again wherever tasks are dispatched, and each
 /// of these places would reserve the memory that it needs.
+///
+/// # Safety
+/// The conditions of [`Task::run`] hold.
 #[inline(never)]
 pub unsafe fn dispatch_narrow<T: Task>(task: T) -> T::Output {
-    task.run()
+    // SAFETY: the caller's promise.
+    unsafe { task.run() }
 }
 
 /// For each instruction set, the features that the compiler may use. All are detected, because a hypervisor may hide any of them.
@@ -156,13 +222,39 @@ macro_rules! instruction_sets {
         pub(crate) mod $set {
             use crate::isa::Task;
 
+            /// The right to run code for this instruction set: the module `isa` makes it after detection.
+            #[derive(Clone, Copy, Debug)]
+            pub struct Token(());
+
             pub fn is_available() -> bool {
                 $(is_x86_feature_detected!($feature))&&+
             }
 
+            impl Token {
+                /// # Safety
+                /// The processor has the instruction set.
+                pub(super) unsafe fn new() -> Self {
+                    debug_assert!(is_available());
+                    Self(())
+                }
+
+                /// Runs a task compiled for this instruction set, which a token proves to be there.
+                ///
+                /// # Safety
+                /// The conditions of [`Task::run`] hold.
+                #[inline(always)]
+                pub unsafe fn run<T: Task>(self, task: T) -> T::Output {
+                    // SAFETY: the caller's promise, and the token's.
+                    unsafe { compiled(task) }
+                }
+            }
+
+            /// # Safety
+            /// The conditions of [`Task::run`] hold, and the processor has the instruction set.
             $(#[target_feature(enable = $feature)])+
-            pub unsafe fn run<T: Task>(task: T) -> T::Output {
-                task.run()
+            unsafe fn compiled<T: Task>(task: T) -> T::Output {
+                // SAFETY: the caller's promise.
+                unsafe { task.run() }
             }
         }
     };

@@ -28,8 +28,8 @@
 use crate::element::ElementType;
 use crate::isa::Task;
 use crate::kernels::lanes::write_bits;
-use crate::kernels::short_rows::{Set, Unpacked, store_places, values, with_kind, with_set};
 use crate::vector::extent::{Readable, Writable};
+use crate::vector::set::{NARROWEST, Set, Unpacked, store_places, values, with_kind, with_set};
 use crate::vector::{Kind, Lanes, Mask, Register, fold, splat};
 use std::marker::PhantomData;
 
@@ -60,9 +60,6 @@ pub struct Down {
     pub values: *mut u8,
 }
 
-/// Bytes of the narrowest register.
-const NARROWEST: usize = 16;
-
 /// Bytes of the longest block whose rows share a register.
 const SEVERAL: usize = 4096;
 
@@ -84,7 +81,7 @@ pub fn supports(element: ElementType, rows: usize, columns: usize, follow: bool)
         && fits
         && columns < WIDE
         && (bytes >= NARROWEST || columns >= 2 && several(rows, bytes, follow) && rows * bytes >= NARROWEST)
-        && with_set!(I => I::TURN_LIMITS[0] > 0, false)
+        && with_set!(_I => true, false)
 }
 
 impl Down {
@@ -93,7 +90,9 @@ impl Down {
     /// # Safety
     /// [`supports`] accepts the blocks; the memory holds all of them, and has room for their results.
     pub unsafe fn run(&self) -> usize {
-        with_set!(I => with_kind!(self.element, self.largest, K, flip, infinity => self.by_width::<I, K>(flip, infinity)), 0)
+        with_set!(I, set => with_kind!(self.element, self.largest, K, flip, infinity => {
+            self.by_width::<I, K>(set, flip, infinity)
+        }), 0)
     }
 
     /// Where a block begins. Only the elements of its rows may be read from there.
@@ -118,21 +117,22 @@ impl Down {
 
     unsafe fn by_width<I: Set<Register: Lanes<K>, Half: Lanes<K>, Narrow: Lanes<K>>, K: Kind>(
         &self,
+        set: I,
         flip: i64,
         infinity: i64,
     ) -> usize {
         let bytes = self.columns * K::SIZE;
         let block = if several(self.rows, bytes, self.row == bytes as isize) { self.rows * bytes } else { 0 };
         if bytes < <I::Register as Register>::BYTES && block >= <I::Register as Register>::BYTES {
-            I::run(Several::<K, I::Register>(self, flip, infinity, PhantomData))
+            set.run(Several::<K, I::Register>(self, flip, infinity, PhantomData))
         } else if bytes >= <I::Register as Register>::BYTES {
-            I::run(Strips::<K, I::Register>(self, flip, infinity, PhantomData))
+            set.run(Strips::<K, I::Register>(self, flip, infinity, PhantomData))
         } else if bytes >= <I::Half as Register>::BYTES {
-            I::run(Strips::<K, I::Half>(self, flip, infinity, PhantomData))
+            set.run(Strips::<K, I::Half>(self, flip, infinity, PhantomData))
         } else if bytes >= NARROWEST {
-            I::run(Strips::<K, I::Narrow>(self, flip, infinity, PhantomData))
+            set.run(Strips::<K, I::Narrow>(self, flip, infinity, PhantomData))
         } else {
-            I::run(Several::<K, I::Narrow>(self, flip, infinity, PhantomData))
+            set.run(Several::<K, I::Narrow>(self, flip, infinity, PhantomData))
         }
     }
 }

@@ -12,10 +12,11 @@ use crate::kernels::lanes::{Lines, LinesToWrite, Masked, Outputs, Plain, Source}
 use crate::kernels::omit::Omit;
 use crate::kernels::pack::Pack;
 use crate::kernels::rows::Rows;
-use crate::kernels::short_rows::{ShortRows, with_set};
+use crate::kernels::short_rows::ShortRows;
 use crate::kernels::sweep::Sweep;
 use crate::vector::extent::Readable;
 use crate::vector::extent::tests::CUT;
+use crate::vector::set::with_set;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -203,7 +204,7 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
     is_stopped("elementwise", 1, || elementwise(100));
     is_stopped("omit", 1, || omitted(3, 20));
     // Builds with debug assertions have the other kernels for some instruction sets only.
-    if !with_set!(I => size_of::<I>() == 0, false) {
+    if !with_set!(_I => true, false) {
         return;
     }
     for (rows, len, gap) in

@@ -29,8 +29,8 @@
 use crate::element::rule::Rule;
 use crate::isa::Task;
 use crate::kernels::lanes::{read_bits, write_bits};
-use crate::kernels::short_rows::{store_places, values};
 use crate::vector::extent::Writable;
+use crate::vector::set::{store_places, values};
 use crate::vector::{Kind, Lanes, Mask, fold, splat};
 use std::marker::PhantomData;
 

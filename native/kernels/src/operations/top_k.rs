@@ -25,13 +25,13 @@ use crate::isa::dispatch;
 use crate::kernels::lanes::{Scratch, bits};
 use crate::kernels::omit::Omit as Replace;
 use crate::kernels::pack::Pack;
-use crate::kernels::short_rows::{Set, with_kind, with_set};
 use crate::kernels::top_k::{Candidates, Collect, Find, Insert, LARGEST, Packed, Results, kth};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
 use crate::operations::input::{Input, Omit};
 use crate::operations::select::{Target, select};
 use crate::threads;
 use crate::vector::Register;
+use crate::vector::set::{Set, with_kind, with_set};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -367,8 +367,8 @@ impl Walk<'_> {
             if to.bound == i64::MIN {
                 to.add_all(from, len, first);
             } else {
-                with_set!(I => with_kind!(kinds, largest, K, _flip, infinity => {
-                    I::run(Collect::<K, <I as Set>::Register, P> { from, len, first, infinity, to, kind: PhantomData });
+                with_set!(I, set => with_kind!(kinds, largest, K, _flip, infinity => {
+                    set.run(Collect::<K, <I as Set>::Register, P> { from, len, first, infinity, to, kind: PhantomData });
                     0
                 }), { to.add_all(from, len, first); 0 });
             }
@@ -447,9 +447,9 @@ impl Walk<'_> {
             (from, stride) = (to, step as isize);
         }
         let (to, candidates) = (self.results(at), &mut work.to);
-        with_set!(I => with_kind!(element, largest, K, _flip, infinity => {
+        with_set!(I, set => with_kind!(element, largest, K, _flip, infinity => {
             let (loser, kind) = (element.loser(largest) as i64, PhantomData::<(K, <I as Set>::Register)>);
-            I::run(Find { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, kind });
+            set.run(Find { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, kind });
             0
         }), 0);
         if mask.is_null() {
@@ -489,9 +489,9 @@ impl Walk<'_> {
             true => results,
             false => Results { values: indices.add(k * columns).cast(), indices, across: 1, along: columns as isize },
         };
-        let done = with_set!(I => with_kind!(element, largest, K, flip, infinity => {
+        let done = with_set!(I, set => with_kind!(element, largest, K, flip, infinity => {
             let kind = PhantomData::<(K, <I as Set>::Register)>;
-            usize::from(I::run(Insert { from, pitch, rows, columns, k, flip, infinity, best, to, kind }))
+            usize::from(set.run(Insert { from, pitch, rows, columns, k, flip, infinity, best, to, kind }))
         }), 0);
         if done == 0 {
             return 0;

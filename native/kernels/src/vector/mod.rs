@@ -46,6 +46,7 @@ pub mod extent;
 pub mod neon;
 #[cfg(any(miri, test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub mod portable;
+pub mod set;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]

@@ -34,8 +34,9 @@
 
 use crate::isa::Task;
 use crate::kernels::lanes::{LINE, prefetch};
-use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, MASKED, NUMBERS, PLAIN, RAW, Set, Unpacked, turn_limit};
+use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, Limits, MASKED, NUMBERS, PLAIN, RAW, turn_limit};
 use crate::vector::extent::Readable;
+use crate::vector::set::Unpacked;
 use crate::vector::{Kind, Lanes, Mask, Register, fold_four, place, splat, spread, spread_four};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
@@ -59,59 +60,60 @@ const LONG: usize = 1024;
 const AHEAD: usize = 4096;
 
 /// Returns the number of rows done.
-pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
+pub unsafe fn run<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
     match job.len.div_ceil(<I::Register as Lanes<K>>::LANES) {
-        count if !job.lines.mask.is_null() => masked::<I, K>(job, count),
-        count if count >= CHUNK && job.len * K::SIZE > LONG => batches::<I, K, 0, 1, LONG_CHUNK>(job),
+        count if !job.lines.mask.is_null() => masked::<I, K>(set, job, count),
+        count if count >= CHUNK && job.len * K::SIZE > LONG => batches::<I, K, 0, 1, LONG_CHUNK>(set, job),
         _ if job.rows < BATCH => 0,
-        1 => batches::<I, K, 1, BATCH, CHUNK>(job),
-        2 => batches::<I, K, 2, BATCH, CHUNK>(job),
-        3 => batches::<I, K, 3, BATCH, CHUNK>(job),
-        4 => batches::<I, K, 4, BATCH, CHUNK>(job),
-        5 | 6 => batches::<I, K, 6, BATCH, CHUNK>(job),
-        7 | 8 => batches::<I, K, UNROLL, BATCH, CHUNK>(job),
-        _ => batches::<I, K, 0, BATCH, CHUNK>(job),
+        1 => batches::<I, K, 1, BATCH, CHUNK>(set, job),
+        2 => batches::<I, K, 2, BATCH, CHUNK>(set, job),
+        3 => batches::<I, K, 3, BATCH, CHUNK>(set, job),
+        4 => batches::<I, K, 4, BATCH, CHUNK>(set, job),
+        5 | 6 => batches::<I, K, 6, BATCH, CHUNK>(set, job),
+        7 | 8 => batches::<I, K, UNROLL, BATCH, CHUNK>(set, job),
+        _ => batches::<I, K, 0, BATCH, CHUNK>(set, job),
     }
 }
 
 /// Reads rows of `count` registers, with their mask.
-unsafe fn masked<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job, count: usize) -> usize {
+unsafe fn masked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job, count: usize) -> usize {
     if const { I::Register::BYTES == 16 } {
         0 // Masks are not read.
     } else {
         match count {
-            ..=4 => I::run(Medium::<K, I::Register, 4, BATCH, CHUNK, MASKED>(job, PhantomData)),
-            5 | 6 => I::run(Medium::<K, I::Register, 6, BATCH, CHUNK, MASKED>(job, PhantomData)),
-            _ => I::run(Medium::<K, I::Register, UNROLL, BATCH, CHUNK, MASKED>(job, PhantomData)),
+            ..=4 => set.run(Medium::<K, I::Register, 4, BATCH, CHUNK, MASKED>(job, PhantomData)),
+            5 | 6 => set.run(Medium::<K, I::Register, 6, BATCH, CHUNK, MASKED>(job, PhantomData)),
+            _ => set.run(Medium::<K, I::Register, UNROLL, BATCH, CHUNK, MASKED>(job, PhantomData)),
         }
     }
 }
 
 /// Reads rows of at most `N` registers; where `N` is 0, rows of more than four.
-unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROWS: usize, const CHUNK: usize>(
+unsafe fn batches<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize, const ROWS: usize, const CHUNK: usize>(
+    set: I,
     job: &Job,
 ) -> usize {
     // Rows this short are transposed instead, so this code is not needed.
     if N > 0 && N * <I::Register as Lanes<K>>::LANES * K::SIZE <= turn_limit::<I>(K::SIZE) {
         0
     } else if const { N > 0 && !K::KEYS } && !job.other.is_null() {
-        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, BOTH>(job, PhantomData))
+        set.run(Medium::<K, I::Register, N, ROWS, CHUNK, BOTH>(job, PhantomData))
     } else if const { N == UNROLL && I::Register::BYTES == LINE } {
-        batches::<I, K, 0, ROWS, CHUNK>(job)
+        batches::<I, K, 0, ROWS, CHUNK>(set, job)
     } else if const { K::FLOAT } && job.numbers {
-        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, NUMBERS>(job, PhantomData))
+        set.run(Medium::<K, I::Register, N, ROWS, CHUNK, NUMBERS>(job, PhantomData))
     } else if const { K::KEYS } {
-        let done = I::run(Medium::<K, I::Register, N, ROWS, CHUNK, RAW>(job, PhantomData));
+        let done = set.run(Medium::<K, I::Register, N, ROWS, CHUNK, RAW>(job, PhantomData));
         if done == job.rows {
             return done;
         }
         let done = done.min(job.rows - ROWS);
-        done + I::run(Medium::<K, I::Register, N, ROWS, CHUNK, FLIP>(&job.after::<K>(done), PhantomData))
+        done + set.run(Medium::<K, I::Register, N, ROWS, CHUNK, FLIP>(&job.after::<K>(done), PhantomData))
     } else if const { !K::KEYS } && job.flip == 0 {
         // Flipping no bits would still take a tenth of the time: the ports that compare are busy.
-        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, PLAIN>(job, PhantomData))
+        set.run(Medium::<K, I::Register, N, ROWS, CHUNK, PLAIN>(job, PhantomData))
     } else {
-        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, FLIP>(job, PhantomData))
+        set.run(Medium::<K, I::Register, N, ROWS, CHUNK, FLIP>(job, PhantomData))
     }
 }
 
@@ -380,8 +382,8 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         let mut lanes = [0; ROWS];
         for row in 0..ROWS {
             lanes[row] = match K::SIZE {
-                _ if MODE != BOTH => Unpacked::new(needle[row]).0[0],
-                8 => Unpacked::new(needle[row / 2 % ROWS]).0[row % 2],
+                _ if MODE != BOTH => Unpacked::new(needle[row]).whole(0),
+                8 => Unpacked::new(needle[row / 2 % ROWS]).whole(row % 2),
                 size => Unpacked::new(needle[0]).get::<K>(row * 4 / size) as u64,
             };
         }

@@ -27,16 +27,14 @@ mod medium;
 mod turned;
 
 use crate::element::ElementType;
-use crate::isa::{self, Task};
+use crate::isa;
 use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
 use crate::vector::extent::{Readable, Writable};
-use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Kind, Lanes, Register, splat};
+use crate::vector::set::{Set, with_kind, with_set};
+use crate::vector::{Kind, Lanes, Register, splat};
 
 /// Bytes of the longest row that the kernels have room for.
 const LONGEST: usize = 1 << 15;
-
-/// Bytes of the widest register.
-const WIDEST: usize = 64;
 
 /// Masked elements of rows of fewer bytes are replaced in a copy.
 const COPIED: usize = 81;
@@ -69,23 +67,8 @@ pub struct ShortRows {
     pub ahead: *const u8,
 }
 
-/// A register that holds lanes of every kind.
-pub trait AllLanes:
-    Lanes<Int8> + Lanes<Int16> + Lanes<Int32> + Lanes<Int64> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>
-{
-}
-impl<V> AllLanes for V where
-    V: Lanes<Int8> + Lanes<Int16> + Lanes<Int32> + Lanes<Int64> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>
-{
-}
-
-/// An instruction set with the registers that it works on.
-pub trait Set {
-    /// The widest register.
-    type Register: AllLanes;
-    /// The next narrower register, and the narrowest; the same type where there is no narrower register.
-    type Half: AllLanes;
-    type Narrow: AllLanes;
+/// What was measured for the registers of an instruction set: up to which length these kernels are the fastest.
+pub trait Limits: Set {
     /// Bytes of the longest row that is transposed, by the size of an element: 1, 2, 4 and 8 bytes. The limits for registers of
     /// 128 bits were measured with SSE4.2, on Zen 3 and Zen 4.
     const TURN_LIMITS: [usize; 4] = [15, 80, 48, 96];
@@ -93,136 +76,30 @@ pub trait Set {
     /// the other is faster. Measured on Zen 3.
     const LONGEST: [[usize; 4]; 3] =
         [[512, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 1024, 8192], [512, 2048, 1024, 8192]];
-    /// Runs a task compiled for this instruction set.
-    ///
-    /// # Safety
-    /// The instruction set is in force, and the conditions of [`Task::run`] hold.
-    unsafe fn run<T: Task>(task: T) -> T::Output;
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub struct Avx2;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-pub struct Avx512;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-pub struct Sse42;
-/// The registers of every AArch64; arrays on other architectures and under Miri.
-#[cfg(any(not(target_arch = "x86_64"), miri))]
-pub struct Narrow;
+impl Limits for isa::sse42::Token {}
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-impl Set for Avx2 {
-    type Register = std::arch::x86_64::__m256i;
-    type Half = std::arch::x86_64::__m128i;
-    type Narrow = std::arch::x86_64::__m128i;
+impl Limits for isa::avx2::Token {
     const TURN_LIMITS: [usize; 4] = [31, 80, 60, 160];
     const LONGEST: [[usize; 4]; 3] =
         [[1024, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 512, 4096], [512, 512, 512, 1024]];
-    #[inline(always)]
-    unsafe fn run<T: Task>(task: T) -> T::Output {
-        isa::avx2::run(task)
-    }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-impl Set for Avx512 {
-    type Register = std::arch::x86_64::__m512i;
-    type Half = std::arch::x86_64::__m256i;
-    type Narrow = std::arch::x86_64::__m128i;
+impl Limits for isa::avx512::Token {
     const TURN_LIMITS: [usize; 4] = [63, 80, 64, 200];
     // Measured on a Xeon, family 6, model 167.
     const LONGEST: [[usize; 4]; 3] = [[LONGEST / 2; 4], [LONGEST / 2; 4], [2048, 2048, 2048, 4096]];
-    #[inline(always)]
-    unsafe fn run<T: Task>(task: T) -> T::Output {
-        isa::avx512::run(task)
-    }
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-impl Set for Sse42 {
-    type Register = std::arch::x86_64::__m128i;
-    type Half = std::arch::x86_64::__m128i;
-    type Narrow = std::arch::x86_64::__m128i;
-    #[inline(always)]
-    unsafe fn run<T: Task>(task: T) -> T::Output {
-        isa::sse42::run(task)
-    }
 }
 
 // The limits are those of SSE4.2: they come from a model of processors, not from measurements.
 #[cfg(any(not(target_arch = "x86_64"), miri))]
-impl Set for Narrow {
-    #[cfg(all(target_arch = "aarch64", not(miri)))]
-    type Register = std::arch::aarch64::uint8x16_t;
-    #[cfg(any(not(target_arch = "aarch64"), miri))]
-    type Register = crate::vector::portable::Part;
-    type Half = Self::Register;
-    type Narrow = Self::Register;
-    #[inline(always)]
-    unsafe fn run<T: Task>(task: T) -> T::Output {
-        isa::dispatch_narrow(task)
-    }
-}
+impl Limits for isa::baseline::Token {}
 
-/// Evaluates an expression with a name bound to the instruction set in force, if it is one of these.
-macro_rules! with_set {
-    ($I:ident => $body:expr, $otherwise:expr) => {
-        match $crate::isa::InstructionSet::current() {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            $crate::isa::InstructionSet::Avx512 if $crate::isa::EVERY_COPY => {
-                type $I = $crate::kernels::short_rows::Avx512;
-                $body
-            }
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            $crate::isa::InstructionSet::Avx2 => {
-                type $I = $crate::kernels::short_rows::Avx2;
-                $body
-            }
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            $crate::isa::InstructionSet::Sse42 if $crate::isa::EVERY_COPY => {
-                type $I = $crate::kernels::short_rows::Sse42;
-                $body
-            }
-            #[cfg(any(not(target_arch = "x86_64"), miri))]
-            $crate::isa::InstructionSet::Baseline => {
-                type $I = $crate::kernels::short_rows::Narrow;
-                $body
-            }
-            _ => $otherwise,
-        }
-    };
-}
-
-pub(crate) use with_set;
-
-/// Evaluates an expression with names bound to the kind of an element type that is not bool, to the bits to flip so that the
-/// largest of the kind is wanted, and to the infinity of 16-bit floats.
-macro_rules! with_kind {
-    ($element:expr, $largest:expr, $K:ident, $flip:ident, $infinity:ident => $body:expr) => {{
-        use $crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64};
-        let (all, top) = (if $largest { 0 } else { -1i64 }, 1i64 << (8 * $element.size() - 1));
-        with_kind! { @ $element, $K, $flip, $infinity => $body,
-            Int8 Int8 all 0, UInt8 Int8 (all ^ top) 0, Int16 Int16 all 0, UInt16 Int16 (all ^ top) 0,
-            Int32 Int32 all 0, UInt32 Int32 (all ^ top) 0, Int64 Int64 all 0, UInt64 Int64 (all ^ top) 0,
-            Float16 Float16 (all & top) 0x7c00, BFloat16 Float16 (all & top) 0x7f80,
-            Float32 Float32 (all & top) 0, Float64 Float64 (all & top) 0 }
-    }};
-    (@ $element:expr, $K:ident, $flip:ident, $infinity:ident => $body:expr,
-     $($name:ident $kind:ident $bits:tt $limit:literal),*) => {
-        match $element {
-            $crate::element::ElementType::Bool => 0,
-            $($crate::element::ElementType::$name => {
-                type $K = $kind;
-                let ($flip, $infinity) = ($bits, $limit);
-                $body
-            })*
-        }
-    };
-}
-
-pub(crate) use with_kind;
-
-/// What is wanted of each row, in the order of [`Set::LONGEST`].
+/// What is wanted of each row, in the order of [`Limits::LONGEST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The place of the extremum, and perhaps its value.
@@ -270,7 +147,7 @@ pub fn read_both(element: ElementType, len: usize) -> bool {
 }
 
 /// Bytes of the longest row of elements of `size` bytes that is transposed.
-const fn turn_limit<I: Set>(size: usize) -> usize {
+const fn turn_limit<I: Limits>(size: usize) -> usize {
     I::TURN_LIMITS[size.trailing_zeros() as usize]
 }
 
@@ -413,77 +290,6 @@ const BOTH: u8 = 3;
 const RAW: u8 = 4;
 const MASKED: u8 = 5;
 
-/// Writes a place for each lane. `SIGNED` says whether lanes have a sign.
-///
-/// # Safety
-/// There is room for them.
-#[inline(always)]
-pub unsafe fn store_places<K: Kind, V: Lanes<K>, const SIGNED: bool>(places: V, to: Writable) {
-    if K::SIZE == 8 {
-        return places.write(to);
-    }
-    let lanes = Unpacked::new(places);
-    for lane in 0..V::LANES {
-        let place = if SIGNED { lanes.signed::<K>(lane) } else { lanes.get::<K>(lane) as i64 };
-        to.element::<i64>(lane).write_unaligned(place);
-    }
-}
-
-/// Writes the elements from which lanes were made. Keys and elements convert alike in both directions, but a key does not tell
-/// the zeros apart: for zeros the elements are read again, from where `element` finds them by lane and place.
-///
-/// # Safety
-/// There is room for them.
-#[inline(always)]
-pub unsafe fn values<K: Kind, V: Lanes<K>>(
-    lanes: V,
-    places: V,
-    flip: V,
-    element: impl Fn(usize, usize) -> *const u8,
-    to: Writable,
-) {
-    let zero = splat::<K, V>(0);
-    lanes.lanes().xor(flip).write(to);
-    if K::KEYS && lanes.meets(zero) {
-        let places = Unpacked::new(places);
-        for lane in 0..V::LANES {
-            let from = element(lane, places.get::<K>(lane));
-            to.add(lane * K::SIZE).write(K::SIZE).copy_from_nonoverlapping(from, K::SIZE);
-        }
-    }
-}
-
-/// The lanes of a register in memory.
-pub struct Unpacked([u64; WIDEST / 8]);
-
-impl Unpacked {
-    #[inline(always)]
-    pub unsafe fn new<V: Register>(register: V) -> Self {
-        let mut lanes = [0; WIDEST / 8];
-        register.write(Writable::bytes(lanes.as_mut_ptr().cast(), WIDEST));
-        Self(lanes)
-    }
-
-    /// A lane as a signed number.
-    #[inline(always)]
-    unsafe fn signed<K: Kind>(&self, lane: usize) -> i64 {
-        let beyond = 64 - 8 * K::SIZE as u32;
-        (self.get::<K>(lane) as i64) << beyond >> beyond
-    }
-
-    /// A lane as an unsigned number.
-    #[inline(always)]
-    pub unsafe fn get<K: Kind>(&self, lane: usize) -> usize {
-        let lanes = self.0.as_ptr();
-        match K::SIZE {
-            1 => usize::from(*lanes.cast::<u8>().add(lane)),
-            2 => usize::from(*lanes.cast::<u16>().add(lane)),
-            4 => *lanes.cast::<u32>().add(lane) as usize,
-            _ => *lanes.add(lane) as usize,
-        }
-    }
-}
-
 impl ShortRows {
     /// Returns the number of rows done: the next rows have NaN among them, or are too few, or too short to be read with a mask.
     ///
@@ -494,10 +300,12 @@ impl ShortRows {
         if !self.lines.mask.is_null() && !reads_masks(self.element, self.rows, self.len) {
             return 0;
         }
-        with_set!(I => with_kind!(self.element, self.largest, K, flip, infinity => self.by_length::<I, K>(flip, infinity)), 0)
+        with_set!(I, set => with_kind!(self.element, self.largest, K, flip, infinity => {
+            self.by_length::<I, K>(set, flip, infinity)
+        }), 0)
     }
 
-    unsafe fn by_length<I: Set<Register: Lanes<K>>, K: Kind>(&self, flip: i64, infinity: i64) -> usize {
+    unsafe fn by_length<I: Limits<Register: Lanes<K>>, K: Kind>(&self, set: I, flip: i64, infinity: i64) -> usize {
         let Self { lines, rows, len, last, numbers, marks, fills, to, other, ahead, .. } = *self;
         // A place of -1 has no element.
         debug_assert!(!(numbers || marks) || to.values.is_null());
@@ -509,9 +317,9 @@ impl ShortRows {
             && rows >= <I::Register as Lanes<K>>::LANES
             && (bytes >= turned::PART || lines.stride == bytes as isize)
         {
-            turned::run::<I, K>(&job)
+            turned::run::<I, K>(set, &job)
         } else if !turns && rows > 0 && bytes <= LONGEST {
-            medium::run::<I, K>(&job)
+            medium::run::<I, K>(set, &job)
         } else {
             0
         }

@@ -20,8 +20,9 @@
 
 use crate::isa::Task;
 use crate::kernels::lanes::{LINE, prefetch};
-use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, NUMBERS, Set, WIDEST, store_places, values};
+use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, NUMBERS};
 use crate::vector::extent::Readable;
+use crate::vector::set::{Set, WIDEST, store_places, values};
 use crate::vector::{Kind, Lanes, Mask, Nans, splat, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -46,29 +47,29 @@ macro_rules! unroll {
 }
 
 /// Returns the number of rows done.
-pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
+pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
     let lanes = PART / K::SIZE;
     match job.len {
-        2 => columns::<I, K, 2, true>(job),
-        3 | 4 if lanes >= 4 => columns::<I, K, 4, true>(job),
-        5..=8 if lanes >= 8 => columns::<I, K, 8, true>(job),
-        9..=16 if lanes >= 16 => columns::<I, K, 16, true>(job),
-        _ if lanes == 2 => columns::<I, K, 2, false>(job),
-        _ if lanes == 4 => columns::<I, K, 4, false>(job),
-        _ if lanes == 8 => columns::<I, K, 8, false>(job),
-        _ => columns::<I, K, 16, false>(job),
+        2 => columns::<I, K, 2, true>(set, job),
+        3 | 4 if lanes >= 4 => columns::<I, K, 4, true>(set, job),
+        5..=8 if lanes >= 8 => columns::<I, K, 8, true>(set, job),
+        9..=16 if lanes >= 16 => columns::<I, K, 16, true>(set, job),
+        _ if lanes == 2 => columns::<I, K, 2, false>(set, job),
+        _ if lanes == 4 => columns::<I, K, 4, false>(set, job),
+        _ if lanes == 8 => columns::<I, K, 8, false>(set, job),
+        _ => columns::<I, K, 16, false>(set, job),
     }
 }
 
-unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE: bool>(job: &Job) -> usize {
+unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE: bool>(set: I, job: &Job) -> usize {
     if const { Q * K::SIZE > PART } {
         0
     } else if const { K::FLOAT } && job.numbers {
-        I::run(PerLane::<K, I::Register, Q, ONE, NUMBERS>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, Q, ONE, NUMBERS>(job, PhantomData))
     } else if const { !K::KEYS } && !job.other.is_null() {
-        I::run(PerLane::<K, I::Register, Q, ONE, BOTH>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, Q, ONE, BOTH>(job, PhantomData))
     } else {
-        I::run(PerLane::<K, I::Register, Q, ONE, FLIP>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, Q, ONE, FLIP>(job, PhantomData))
     }
 }
 
