@@ -42,7 +42,10 @@ _OBJECTS: tuple[tuple[tuple[type, ...], str], ...] = (
 
 def as_array(x: object) -> NDArray[Any]:
     """Return ``x`` as a NumPy array, sharing its memory where a protocol allows it."""
-    array = cast(NDArray[Any], x) if issubclass(type(x), np.ndarray) else _through_protocols(x)
+    if issubclass(type(x), np.ndarray):
+        array = cast(NDArray[Any], x)
+    else:
+        array = _through_protocols(x)
     if type(array) is not np.ndarray:
         refuse_missing(array)
         array = np.ndarray.view(array, np.ndarray)
@@ -302,7 +305,10 @@ def refuse_missing(x: object, outer: frozenset[int] = frozenset()) -> None:
 
 def not_there(number: int, word: str, given: str, remedy: str = "") -> ArgumentError:
     """Return the error about a number of elements that are masked, null or NA."""
-    help_of_word = f"{FILL}, as x.filled(value) or x.compressed() does" if word == "masked" else FILL
+    if word == "masked":
+        help_of_word = f"{FILL}, as x.filled(value) or x.compressed() does"
+    else:
+        help_of_word = FILL
     elements = f"{number} {word} element{'s'[: number > 1]}"
     were = "they were" if number > 1 else "it were"
     return ArgumentError(
@@ -349,7 +355,10 @@ def misfit_of(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
     """Return an element of `array` that a common type cannot hold exactly, or None."""
     own = array.dtype
     times = array.dtype.kind in "mM"
-    is_exact = own.newbyteorder("=") == dtype if times else own.kind not in "iu" or dtype.kind != "f"
+    if times:
+        is_exact = own.newbyteorder("=") == dtype
+    else:
+        is_exact = own.kind not in "iu" or dtype.kind != "f"
     if not array.size or is_exact:
         return None
     # If both ends fit, so do the elements between: times keep their order, and floats hold all small integers.

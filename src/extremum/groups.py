@@ -73,11 +73,10 @@ def _each_window(function: str, x: Any) -> str:
 
 
 def _each_frame(function: str, x: Any) -> str:
-    one = (
-        _call(function, "group[column]")
-        if function in ("top_k", *_SHAPE_STAYS)
-        else f"{function}(group, axis=0)"
-    )
+    if function in ("top_k", *_SHAPE_STAYS):
+        one = _call(function, "group[column]")
+    else:
+        one = f"{function}(group, axis=0)"
     return f"{{name: extremum.{one} for name, group in x}}"
 
 

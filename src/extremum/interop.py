@@ -474,11 +474,10 @@ def _table_operand(table: Table) -> Operand:
     if other := next((at for at, kind in enumerate(kinds) if kind != kinds[0]), 0):
         pair = f"columns {table.names[0]!r} and {table.names[other]!r}"
         raise refusal(f"{pair} do not compare: {types[0]} and {types[other]}")
-    dtype = (
-        np.result_type(*(x.array.dtype for x in columns)).newbyteorder("=")
-        if columns
-        else np.dtype(np.float64)
-    )
+    if columns:
+        dtype = np.result_type(*(x.array.dtype for x in columns)).newbyteorder("=")
+    else:
+        dtype = np.dtype(np.float64)
     array = np.empty(table.shape, dtype, order="F")
     valid = np.ones(table.shape, np.bool_, order="F")
     for at, each in enumerate(columns):
@@ -566,11 +565,10 @@ def _pandas_table(x: Any) -> Table:
 
     def row(columns: list[Any]) -> Any:
         alike = len({each.dtype for each in columns}) == 1
-        elements = (
-            pandas.concat(columns)
-            if alike
-            else pandas.Series([each.iloc[0] for each in columns], dtype=object)
-        )
+        if alike:
+            elements = pandas.concat(columns)
+        else:
+            elements = pandas.Series([each.iloc[0] for each in columns], dtype=object)
         return elements.set_axis(x.columns).rename(None)
 
     def wrap(result: NDArray[Any], axes: tuple[int, ...]) -> Any:
@@ -745,7 +743,10 @@ def _pyarrow_operand(x: Any) -> Operand | None:
         valid = x.is_valid().to_numpy(zero_copy_only=False)
         x = x.cast(pyarrow.float64()) if pyarrow.types.is_null(own) else x
         x = x.fill_null(pyarrow.scalar(False if pyarrow.types.is_boolean(own) else 0, x.type))
-    array = x.to_numpy() if isinstance(x, pyarrow.ChunkedArray) else x.to_numpy(zero_copy_only=False)
+    if isinstance(x, pyarrow.ChunkedArray):
+        array = x.to_numpy()
+    else:
+        array = x.to_numpy(zero_copy_only=False)
     wrap = _pyarrow_back(pyarrow.Table.from_arrays, (), own)
     return Operand(as_array(array), wrap, valid, library="pyarrow", zone=_zone(own))
 

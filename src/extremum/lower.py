@@ -17,13 +17,19 @@ from extremum.validate import Attributes
 def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
     """Return the core operation of a version; `index` is the type of indices if the version leaves it open."""
     axes = validate.axes(schema, values, rank)
-    order = Order.MIN if schema.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST) else Order.MAX
+    if schema.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST):
+        order = Order.MIN
+    else:
+        order = Order.MAX
     # DirectML has no such attribute and keeps the rank.
     keepdims = values.get("keepdims", 1) == 1
     match schema.family:
         case Family.ARGMAX | Family.ARGMIN:
             # ONNX and DirectML have different names for the same choice.
-            tie = Tie.LAST if values.get("select_last_index") or values.get("axis_direction") else Tie.FIRST
+            if values.get("select_last_index") or values.get("axis_direction"):
+                tie = Tie.LAST
+            else:
+                tie = Tie.FIRST
             return ArgReduce(order, axes, keepdims, tie, np.dtype(index or schema.outputs[0].types[0]))
         case Family.HARDMAX:
             return OneHot(axes)
@@ -39,5 +45,8 @@ def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str
                     remedy="give it as an initializer or a Constant",
                 )
             # DirectML's direction is that of the values: increasing selects the smallest.
-            order = Order.MAX if values.get("largest", values.get("axis_direction", 1)) else Order.MIN
+            if values.get("largest", values.get("axis_direction", 1)):
+                order = Order.MAX
+            else:
+                order = Order.MIN
             return TopK(order, axes[0], k, values.get("sorted", 1) == 1)

@@ -166,7 +166,10 @@ class Pieces:
             indices = None if indices is None else indices.squeeze(axes).astype(_INT64)
             values = values.squeeze(axes)
             ends.append(ValuesIndices(values.copy() if self.values else values, indices))
-        empty = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
+        if ends[0].indices is None:
+            empty = None
+        else:
+            empty = int(np.count_nonzero(ends[0].indices == -1))
         results = call.finish(
             self._whole_of(parts[0]), empty, tuple(ends), self.values, self.index, self.default
         )
@@ -229,7 +232,9 @@ class Pieces:
         """Return the best element of each column, and its index where there are indices."""
         last = self.call.select_last_index
         if indices is None and self.dtype.kind not in "mM":
-            options: dict[str, Any] = {"nan_policy": "omit", "default": np.nan} if self.nan_is_empty else {}
+            options: dict[str, Any] = {}
+            if self.nan_is_empty:
+                options = {"nan_policy": "omit", "default": np.nan}
             best_value = _native.max if largest else _native.min
             return best_value(values, 0, select_last_index=last, **options), None
         there = None if indices is None or indices.min(initial=0) >= 0 else indices != -1
@@ -250,7 +255,10 @@ class Pieces:
             assert place is not None
         # If a slice is empty in all parts, take the first part: its index is -1 too.
         columns = np.arange(values.shape[1]) + np.maximum(place[0], 0) * np.int64(values.shape[1])
-        elements = best.values[0] if in_order and there is None else values.reshape(-1)[columns]
+        if in_order and there is None:
+            elements = best.values[0]
+        else:
+            elements = values.reshape(-1)[columns]
         return elements, indices.reshape(-1)[columns]
 
 

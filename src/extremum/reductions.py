@@ -145,7 +145,10 @@ class Reduction:
 
     def mask(self, x: Operand) -> NDArray[np.bool_] | None:
         """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
-        where = None if self.where is None else as_mask(self.function, self.where, x.array.shape, x.labels)
+        if self.where is None:
+            where = None
+        else:
+            where = as_mask(self.function, self.where, x.array.shape, x.labels)
         if x.valid is None:
             return where
         if not x.masked and self.nan_policy != "omit":
@@ -234,7 +237,11 @@ def operand_of(function: str, x: object) -> Operand:
 def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:
     """Return the index type that the caller names, or else the type of `out`."""
     if dtype is None:
-        own: np.dtype[Any] = out.dtype.newbyteorder("=") if isinstance(out, np.ndarray) else _INT64
+        own: np.dtype[Any]
+        if isinstance(out, np.ndarray):
+            own = out.dtype.newbyteorder("=")
+        else:
+            own = _INT64
         return own if own.kind in "iu" else _INT64
     # NumPy raises these errors for types of other libraries, such as PyTorch's, and for values that are not types.
     with suppress(TypeError, ValueError):
@@ -375,11 +382,10 @@ def _default_index(function: str, default: Any, index: np.dtype[Any]) -> int:
 
 def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return a default as a 0-d array in the element type of the reduced array, or refuse it."""
-    value = (
-        _default_time(function, default, dtype)
-        if dtype.kind in "mM"
-        else _default_number(function, default, dtype)
-    )
+    if dtype.kind in "mM":
+        value = _default_time(function, default, dtype)
+    else:
+        value = _default_number(function, default, dtype)
     if value is None:
         raise ElementTypeError(
             f"{function}: default is {default!r}, which is not an element of {dtype}",

@@ -88,11 +88,10 @@ def attribute_value(schema: OperatorVersion, attribute: Attribute, values: Mappi
     """Return the given value of one attribute, or its default."""
     if attribute.name not in values:
         if attribute.required:
-            source = (
-                f"attribute {attribute.name!r}"
-                if attribute.input is None
-                else f"input {attribute.input.name!r}"
-            )
+            if attribute.input is None:
+                source = f"attribute {attribute.name!r}"
+            else:
+                source = f"input {attribute.input.name!r}"
             raise SpecError(f"{schema} needs the {source}")
         return attribute.default
     value = values[attribute.name]
@@ -142,7 +141,10 @@ def _axis(schema: OperatorVersion, attribute: Attribute, axis: int, rank: int) -
     least = 0 if attribute.range is AttributeRange.AXIS_UNSIGNED else -rank
     if least <= axis < rank:
         return axis % rank
-    text = f"{axis} among its {attribute.name}" if attribute.input else f"{attribute.name}={axis}"
+    if attribute.input:
+        text = f"{axis} among its {attribute.name}"
+    else:
+        text = f"{attribute.name}={axis}"
     raise AxisError(
         f"{schema} has {text}, but its input has rank {rank}",
         remedy=f"use a value in [{least}, {rank - 1}]" if rank else f"leave out the {attribute.name}",
@@ -172,7 +174,10 @@ def input_count(schema: OperatorVersion, count: int) -> None:
     least = schema.least_inputs
     most = schema.most_inputs
     if not least <= count <= most:
-        counts = f"{most} input{'s' * (most > 1)}" if least == most else f"{least} to {most} inputs"
+        if least == most:
+            counts = f"{most} input{'s' * (most > 1)}"
+        else:
+            counts = f"{least} to {most} inputs"
         raise SpecError(f"{schema} takes {counts}, not {count}")
 
 

@@ -264,7 +264,9 @@ def _shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
 
 def _shape_errors(site: Site, schema: OperatorVersion) -> Iterator[ExtremumError]:
     """Yield the error in the shapes of the inputs; EX003 finds an axis out of range."""
-    errors = refusals(infer.outputs, schema, site.accepted, site.inputs) if site.inputs else ()
+    if not site.inputs:
+        return
+    errors = refusals(infer.outputs, schema, site.accepted, site.inputs)
     yield from (error for error in errors if not isinstance(error, AxisError))
 
 

@@ -171,7 +171,10 @@ def apply(
     limit = parse_size(memory) if scheduler is None else sys.maxsize
     if out.suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"'{out}' has no known format", remedy="use .npy, .zarr or .nc")
-    paths = [out.with_suffix(f".{name}{out.suffix}") for name in results] if results[1:] else [out]
+    if results[1:]:
+        paths = [out.with_suffix(f".{name}{out.suffix}") for name in results]
+    else:
+        paths = [out]
     for path in paths:
         require_free(path)
     with _options_named():

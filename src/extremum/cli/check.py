@@ -168,8 +168,10 @@ def check(
                 # The next model may still be readable.
                 result = show_error(error, about=model if several else "")
             results[model] = result
-            findings = result.counted(strict=infos or strict) if isinstance(result, Report) else [result]
-            pairs += ((model, each) for each in findings)
+            if isinstance(result, Report):
+                pairs += ((model, each) for each in result.counted(strict=infos or strict))
+            else:
+                pairs.append((model, result))
     reports = {model: result for model, result in results.items() if isinstance(result, Report)}
     if form == "json":
         write(json_text(document([_record(*each) for each in results.items()])))

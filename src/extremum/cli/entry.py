@@ -100,7 +100,10 @@ def _say_interrupted() -> None:
     """Write the line that says that the command was interrupted, once."""
     if _notice.acquire(blocking=False):
         # A progress bar hides the cursor, and may have no time to show it again.
-        prefix = "\r\x1b[K\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
+        if sys.stderr is not None and sys.stderr.isatty():
+            prefix = "\r\x1b[K\x1b[?25h"
+        else:
+            prefix = ""
         with suppress(OSError, ValueError):
             terminal.write_error(f"{prefix}extremum: interrupted")
 

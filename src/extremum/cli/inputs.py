@@ -94,11 +94,10 @@ def draw(
     dtype = declared.dtype
     # Strings are an object dtype, and only numbers can be drawn.
     if dtype is None or declared.shape is None or dtype.kind == "O":
-        why = (
-            "its rank is open"
-            if dtype is not None and declared.shape is None
-            else "it is not a tensor of numbers"
-        )
+        if dtype is not None and declared.shape is None:
+            why = "its rank is open"
+        else:
+            why = "it is not a tensor of numbers"
         raise InputError(
             f"input {name!r} cannot be drawn at random: {why}",
             remedy=f"pass it with -i {name}=file",

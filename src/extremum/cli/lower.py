@@ -66,7 +66,8 @@ def _text(model: LoweredModel) -> Iterator[str]:
             width = max(map(len, rows))
             for name, value in rows.items():
                 tensor = f"{printable(bindings[name])}  " if name in bindings else ""
-                value = f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else value
+                if isinstance(value, tuple):
+                    value = f"{{{', '.join(map(str, value))}}}"
                 yield f"    {name:<{width}}  {tensor}{getattr(value, 'c_name', value)!s}\n"
     if not model.nodes and not model.refusals:
         yield "no node of the model picks the largest or smallest\n"
@@ -146,7 +147,10 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
         else:
             constant = model.constants.get(name)
             pattern = (np.arange(101) * 37 % 101).astype(dtype)
-            buffers[name] = np.resize(pattern, extent) if constant is None else constant.ravel()
+            if constant is None:
+                buffers[name] = np.resize(pattern, extent)
+            else:
+                buffers[name] = constant.ravel()
             yield from _values(buffers[name])
         yield "}"
     dispatchables: dict[str, Any] = {}

@@ -97,7 +97,10 @@ def run(
     start = time.perf_counter()
     results = dict(zip(names, rep.run(arrays), strict=True))
     seconds = time.perf_counter() - start
-    targets = [] if folder is None else [str(path) for path in write_outputs(results, folder).values()]
+    if folder is None:
+        targets = []
+    else:
+        targets = [str(path) for path in write_outputs(results, folder).values()]
     sections = {
         title: [describe(name, value) for name, value in values.items()]
         for title, values in (("inputs", arrays), ("outputs", results))

@@ -164,7 +164,10 @@ def _kind(topic: str, members: Sequence[Result]) -> Kind:
     for each in members:
         elements.setdefault(str(each.case.version), {})[each.case.element] = None
     where = {version: " ".join(each) for version, each in elements.items()}
-    titles = " ".join(dict.fromkeys(each.case.question.title for each in members)) if topic else ""
+    if topic:
+        titles = " ".join(dict.fromkeys(each.case.question.title for each in members))
+    else:
+        titles = ""
     case = first.case
     return Kind(
         first.outcome.value, topic, case.specified, len(members), where, titles, case.name, first.detail

@@ -166,7 +166,10 @@ def _defaults(s: Subject) -> Iterator[Question]:
     elif s.kind == "top":
         yield s.ask("none", s.distinct(3, 4), k=2, says=f"axis is -1; {s.says}")
     else:
-        says = "axis is 0 and keepdims 1" if s.kind == "arg" else "all axes are reduced and keepdims is 1"
+        if s.kind == "arg":
+            says = "axis is 0 and keepdims 1"
+        else:
+            says = "all axes are reduced and keepdims is 1"
         yield s.ask("none", s.distinct(3, 4), says=says)
 
 
@@ -462,7 +465,10 @@ def _empty(s: Subject) -> Iterator[Question]:
         yield s.ask("rows", none, axis=1, leaves_open=leaves_open)
         yield s.ask("columns", columns, axis=1, leaves_open=leaves_open)
     else:
-        says = "the input must not be empty" if s.kind == "arg" and s.version.since == 11 else ""
+        if s.kind == "arg" and s.version.since == 11:
+            says = "the input must not be empty"
+        else:
+            says = ""
         for keepdims in (0, 1):
             yield s.ask(
                 f"keepdims_{keepdims}", none, axis=1, keepdims=keepdims, says=says, leaves_open=leaves_open

@@ -25,7 +25,10 @@ def require_chunked(function: str, x: Any, out: Any = None) -> None:
     """Refuse anything but a Dask array, and an array to write to."""
     if not isinstance(x, da.Array):
         refuse_groups(function, x)
-        at_once = "extremum.backend.run_model" if function == "run" else f"extremum.{function}"
+        if function == "run":
+            at_once = "extremum.backend.run_model"
+        else:
+            at_once = f"extremum.{function}"
         raise ArgumentTypeError(
             f"{function}: {class_name(x)} is not a Dask array",
             remedy=f"pass dask.array.from_array(x, chunks=...), or call {at_once}",

@@ -59,7 +59,10 @@ def hardmax(
     """
     call = Reduction("hardmax", (True,), axis, keepdims=True, **options)
     pieces, mask = planned(call, x, out, False, np.dtype(np.int64), -1)
-    dtype = np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("=")
+    if pieces.dtype.kind in "mM":
+        dtype = np.dtype(np.int64)
+    else:
+        dtype = pieces.dtype.newbyteorder("=")
     # An error about NaN names a slice of the whole result, which only the two passes know.
     if pieces.call.nan_policy != "raise" and all(x.numblocks[axis] == 1 for axis in pieces.axes):
         unknown = sharing_unknown("hardmax", [x, mask], x.ndim)

@@ -240,7 +240,10 @@ def _values(
     **options: Any,
 ) -> Any:
     call = Reduction(function, ENDS[function], axis, **options)
-    index = index_type(function, index_dtype) if flag(function, "return_index", return_index) else None
+    if flag(function, "return_index", return_index):
+        index = index_type(function, index_dtype)
+    else:
+        index = None
     pieces, mask = planned(call, x, out, True, index, default)
     return result_of(function, reduce(pieces, x, mask, split_every))
 

@@ -32,7 +32,10 @@ META = np.empty(0)
 def reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tuple[Any, ...]:
     """Return the results of a reduction as lazy arrays."""
     function = pieces.call.function
-    width = split_every if split_every is not None else config.get("split_every", None) or _WIDTH
+    if split_every is not None:
+        width = split_every
+    else:
+        width = config.get("split_every", None) or _WIDTH
     if not isinstance(width, int) or width < 2:
         raise ArgumentError(
             f"{function}: split_every is {width!r}, not an integer of at least 2",

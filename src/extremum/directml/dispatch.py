@@ -25,7 +25,10 @@ def _view(field: str, desc: TensorDesc, buffer: Any) -> NDArray[Any]:
     # `isinstance` would accept an object whose `__class__` claims to be an array's class.
     is_array = issubclass(type(buffer), np.ndarray)
     try:
-        view = _of_array(field, desc, buffer) if is_array else _of_bytes(field, desc, buffer)
+        if is_array:
+            view = _of_array(field, desc, buffer)
+        else:
+            view = _of_bytes(field, desc, buffer)
         if not view.flags.writeable and field.startswith("output"):
             raise InputError(f"{field} cannot be written to: its buffer is read-only")
     except ExtremumError as error:

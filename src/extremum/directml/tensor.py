@@ -75,6 +75,7 @@ class TensorDesc:
         flags: TensorFlags = TensorFlags.NONE,
     ) -> None:
         data_type = member(TensorDataType, "TensorDesc.data_type", data_type)
+        # A tensor has one to eight dimensions, each with elements.
         sizes = unsigned("TensorDesc.sizes", sizes)
         if not 1 <= len(sizes) <= 8:
             raise error_at("TensorDesc.sizes", f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
@@ -98,12 +99,19 @@ class TensorDesc:
             raise SpecError(
                 f"a tensor has at most {LARGEST} elements", where="TensorDesc.sizes", given=str(self)
             )
+        # Its buffer holds all elements, in a multiple of four bytes.
         field = "TensorDesc.total_tensor_size_in_bytes"
         itemsize = data_type.element_type.itemsize
         least = -(-self.extent * itemsize // 4) * 4
-        total = least if total_tensor_size_in_bytes is None else integer(field, total_tensor_size_in_bytes)
+        if total_tensor_size_in_bytes is None:
+            total = least
+        else:
+            total = integer(field, total_tensor_size_in_bytes)
         if not least <= total < 2**64:
-            rule = f"{self} takes {least} bytes" if total < least else "a size is below 2**64"
+            if total < least:
+                rule = f"{self} takes {least} bytes"
+            else:
+                rule = "a size is below 2**64"
             raise error_at(
                 field,
                 f"{rule}, not {total}",
@@ -164,5 +172,8 @@ class TensorDesc:
         return False
 
     def __str__(self) -> str:
-        strides = "" if self.strides is None else f" strides [{', '.join(map(str, self.strides))}]"
+        if self.strides is None:
+            strides = ""
+        else:
+            strides = f" strides [{', '.join(map(str, self.strides))}]"
         return f"{self.data_type.name}[{', '.join(map(str, self.sizes))}]{strides}"

@@ -259,7 +259,10 @@ def _outcome(
             left.update(aim.codes)
         for each in findings:
             if each.code in left:
-                why = _sentence(draft.problem) if draft.problem is not None and each.code in answers else ""
+                if draft.problem is not None and each.code in answers:
+                    why = _sentence(draft.problem)
+                else:
+                    why = ""
                 outcome.keep({path: [each]}, why, answers)
     return outcome
 

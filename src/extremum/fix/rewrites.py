@@ -94,11 +94,10 @@ class Fragment:
     def largest(self, x: str, axis: int) -> str:
         """Append TopK, which every runtime takes: the largest along one axis, with the axis kept."""
         is_input = self.opset >= _INPUTS_SINCE["TopK"]
-        name = (
-            self.add("TopK", x, self.constant([1]), axis=axis)
-            if is_input
-            else self.add("TopK", x, axis=axis, k=1)
-        )
+        if is_input:
+            name = self.add("TopK", x, self.constant([1]), axis=axis)
+        else:
+            name = self.add("TopK", x, axis=axis, k=1)
         self.nodes[-1].output.append(f"{name}/index")
         return name
 

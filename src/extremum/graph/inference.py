@@ -122,7 +122,10 @@ class Signature:
                 (only,) = parameter.kinds
                 result.append(only)
                 continue
-            kind = None if parameter.is_free else bindings.get(parameter.type) or _stated_kind(node)
+            if parameter.is_free:
+                kind = None
+            else:
+                kind = bindings.get(parameter.type) or _stated_kind(node)
             result.append(kind if kind in parameter.kinds else None)
         return result
 
@@ -397,7 +400,10 @@ class InferenceInput:
         for value, kind in zip_longest(source.input, kinds[: len(source.input)]):
             declared = types.sound(value.type) or (types.type_proto(kind) if kind else None)
             graph.input.add(name=name_of(value.name), type=declared)
-            body.kinds[name_of(value.name)] = None if declared is None else types.kind(declared)
+            if declared is None:
+                body.kinds[name_of(value.name)] = None
+            else:
+                body.kinds[name_of(value.name)] = types.kind(declared)
         body.outputs = {
             name_of(value.name): graph.output.add(name=name_of(value.name)) for value in source.output
         }
@@ -463,7 +469,10 @@ class InferenceInput:
                 body.declare(
                     body.name_of(node.output[0]), types.tensor_type(attribute.t.data_type, attribute.t.dims)
                 )
-        by_promise = promise.gives(node, inputs) if promise is not None else [None] * len(node.output)
+        if promise is not None:
+            by_promise = promise.gives(node, inputs)
+        else:
+            by_promise = [None] * len(node.output)
         by_graphs = chain(_graph_outputs(node.op_type, graph_outputs), repeat(None))
         return [one or other for one, other in zip(by_promise, by_graphs, strict=False)]
 

@@ -256,11 +256,17 @@ def _path(tensor: onnx.TensorProto, folder: Path) -> Path:
 def _size(tensor: onnx.TensorProto) -> int:
     """Return how many bytes the content of a tensor takes."""
     kinds = onnx.TensorProto.DataType
-    name = kinds.Name(tensor.data_type) if tensor.data_type in kinds.values() else "UNDEFINED"
+    if tensor.data_type in kinds.values():
+        name = kinds.Name(tensor.data_type)
+    else:
+        name = "UNDEFINED"
     if name in ("UNDEFINED", "STRING") or any(size < 0 for size in tensor.dims):
         raise wrong_tensor(tensor.name, f"a tensor of {name.lower()} in another file")
     narrow = re.match(r"(?:U?INT|FLOAT)([24])(?:E|$)", name)
-    bits = int(narrow[1]) if narrow else 8 * onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
+    if narrow:
+        bits = int(narrow[1])
+    else:
+        bits = 8 * onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
     return -(-math.prod(tensor.dims) * bits // 8)
 
 
@@ -280,7 +286,10 @@ def load(model: Source) -> onnx.ModelProto:
         )
     else:
         proto = onnx.ModelProto()
-        source = "the bytes hold" if isinstance(model, bytes) else f"{str(Path(model))!r} holds"
+        if isinstance(model, bytes):
+            source = "the bytes hold"
+        else:
+            source = f"{str(Path(model))!r} holds"
         with contextlib.suppress(DecodeError):
             proto = onnx.ModelProto.FromString(model if isinstance(model, bytes) else read_message(model))
     if not proto.HasField("graph"):
@@ -324,7 +333,10 @@ class Model:
         # The caller holds it anyway, so keeping it costs nothing.
         self._original = self.proto if isinstance(model, onnx.ModelProto) else None
         if any(True for _ in external(self.proto)):
-            folder = None if isinstance(model, onnx.ModelProto | bytes) else Path(model).absolute().parent
+            if isinstance(model, onnx.ModelProto | bytes):
+                folder = None
+            else:
+                folder = Path(model).absolute().parent
             read_external(self.proto, folder, at_most=LARGE)
             self.folder = str(folder)
 
@@ -343,7 +355,10 @@ class Model:
         copy_fields(model, self.proto, but="graph")
         copy_fields(model.graph, self.proto.graph, but="initializer")
         for tensor in model.graph.initializer:
-            content = _large_content(tensor) if tensor.name in inputs and names[tensor.name] == 1 else None
+            if tensor.name in inputs and names[tensor.name] == 1:
+                content = _large_content(tensor)
+            else:
+                content = None
             if content is None:
                 self.proto.graph.initializer.append(tensor)
             else:

@@ -191,7 +191,10 @@ def _walk(
         for subgraph, proto in entry.subgraphs(graph):
             inner = ChainMap(types.types_in(proto), inferred)
             is_named = body.names is None or calls is None
-            by_model = inner if is_named else ChainMap(_by_model_names(subgraph, inner.maps[0]), tensors)
+            if is_named:
+                by_model = inner
+            else:
+                by_model = ChainMap(_by_model_names(subgraph, inner.maps[0]), tensors)
             yield from _walk(subgraph, proto, inner, by_model, calls, results)
         if entry.call is not None:
             if calls is None:

@@ -56,7 +56,10 @@ def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
         inner = kind(content.value_type, depth + 1)
         inner = key and inner and f"{key},{inner}"
     else:
-        inner = _NAMES.get(content.elem_type) if "tensor" in field else kind(content.elem_type, depth + 1)
+        if "tensor" in field:
+            inner = _NAMES.get(content.elem_type)
+        else:
+            inner = kind(content.elem_type, depth + 1)
     return f"{_OUTER[field]}({inner})" if inner else None
 
 

@@ -87,7 +87,10 @@ class InferenceSession(StockSession):  # type: ignore[misc]
         # These bytes mark a model in onnxruntime's own format.
         if start[4:8] != b"ORTM":
             self.conversion = convert(path_or_bytes, nodes, limit_k=limit_k)
-            own = before if isinstance(path_or_bytes, bytes) else str(Path(path_or_bytes).absolute().parent)
+            if isinstance(path_or_bytes, bytes):
+                own = before
+            else:
+                own = str(Path(path_or_bytes).absolute().parent)
             if require_inside(self.conversion.model, own):
                 if not own and not has_options:
                     raise ModelError(

@@ -117,9 +117,14 @@ class Subprocess:
         theirs.close()
         try:
             ready = self._pipe.poll(_START_LIMIT)
-            kind, message = self._pipe.recv() if ready else ("refused", f"not ready in {_START_LIMIT:g} s")
+            if ready:
+                kind, message = self._pipe.recv()
+            else:
+                kind = "refused"
+                message = f"not ready in {_START_LIMIT:g} s"
         except (EOFError, OSError):
-            kind, message = "refused", self._end()
+            kind = "refused"
+            message = self._end()
         if kind != "ready":
             self._end()
             if isinstance(message, ExtremumError):

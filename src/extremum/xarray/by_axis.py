@@ -23,14 +23,14 @@ def _by_axis(name: str) -> Callable[..., Any]:
 
     def function(x: Any, axis: Any = None, *, where: Any = None, out: Any = None, **options: Any) -> Any:
         _require_axes(name, x)
-
         if not FUNCTIONS[name].fields:
             options["out"] = out
         result = getattr(ex, name)(x.data, axis, where=mask(name, where, x), **options)
         if out is not None:
             return result
-        reduced_axes = () if name in of_kind(Kind.ONE_HOT) else Reduction(name, (), axis).axes(x.ndim)
-        dims = [x.dims[each] for each in reduced_axes]
+        if FUNCTIONS[name].kind is Kind.ONE_HOT:
+            return reduced(x, (), result)
+        dims = [x.dims[each] for each in Reduction(name, (), axis).axes(x.ndim)]
         return reduced(x, dims, result, keepdims=options.get("keepdims", False))
 
     return function

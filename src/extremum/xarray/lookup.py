@@ -177,7 +177,10 @@ def _labels_at(
     """Return the label at each index, and the fill value where the index is -1, or refuse it for what it lacks."""
     # Labels of pandas' own types become objects, to keep their time zone.
     is_plain = isinstance(coord.dtype, np.dtype) and coord.dtype.kind != "O"
-    names = coord.values if is_plain or coord.name not in coord.indexes else coord.to_index().to_numpy(object)
+    if is_plain or coord.name not in coord.indexes:
+        names = coord.values
+    else:
+        names = coord.to_index().to_numpy(object)
     if fill_value is not None:
         filler = _filler(function, names, fill_value)
         # The index -1 takes the last element.

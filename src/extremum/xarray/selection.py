@@ -66,7 +66,10 @@ def top_k(x: X, k: SupportsIndex, dim: Dims = None, **options: Unpack[TopKOption
     if new:
         _require_free(x, dims)
     select = partial(_select, k=k, new=new, **options)
-    best = each_variable(x, "top_k", dims, select) if isinstance(x, xr.Dataset) else select(x, dims)
+    if isinstance(x, xr.Dataset):
+        best = each_variable(x, "top_k", dims, select)
+    else:
+        best = select(x, dims)
     return cast("ValuesIndices[X, X]", best)
 
 

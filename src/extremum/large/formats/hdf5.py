@@ -87,7 +87,10 @@ class Hdf5File:
     def whole(self, path: str) -> tuple[NDArray[Any], Mapping[str, Any]]:
         """Return all elements of a coordinate, and its attributes."""
         found = self._file[path]
-        block = found.asstr()[...] if found.dtype.kind == "O" else found[everything(found.shape)]
+        if found.dtype.kind == "O":
+            block = found.asstr()[...]
+        else:
+            block = found[everything(found.shape)]
         return np.asarray(block), _attributes(found)
 
     def _get(self, path: str) -> Any:

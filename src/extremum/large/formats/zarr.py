@@ -174,7 +174,10 @@ def write_zarr(path: Path, shape: tuple[int, ...], output: Output, labels: Label
     is_labelled = labels.is_variable
     # Without labels, nothing says which dates the numbers mean.
     numbers = output.as_numbers() if is_labelled else output
-    group = zarr.open_group(str(path), mode="w", zarr_format=zarr_format) if is_labelled else None
+    if is_labelled:
+        group = zarr.open_group(str(path), mode="w", zarr_format=zarr_format)
+    else:
+        group = None
     attrs = dict(numbers.attrs)
     if group is not None:
         names = [each.name for each, load in labels.coordinates if _add(group, zarr_format, each, *load())]
