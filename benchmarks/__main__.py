@@ -57,7 +57,9 @@ def matrix(quick: bool, pattern: str, threads: int, budget: float, output: TextI
         raise click.UsageError(f"no case matches --filter {pattern!r}")
     # Before the import of peers that size their pool by the processors they see.
     run.hold(threads)
-    name = f"filter {pattern}" if pattern else "quick" if quick else "full"
+    name = "quick" if quick else "full"
+    if pattern:
+        name = f"filter {pattern}"
     result = run.measure(
         name, cases, peers.installed(threads, run.HELD if run.VARIABLE in os.environ else ()), threads, budget
     )

@@ -50,8 +50,12 @@ class Case(NamedTuple):
         if self.elementwise:
             parts += [f"operands={self.operands}", *[self.broadcast] * (self.broadcast != "same")]
         else:
-            axes = "all" if self.axes is None else str(self.axes[0]) if len(self.axes) == 1 else _tuple(self.axes)
-            end = f"opset={self.opset}" if self.operator == "hardmax" else "last" if self.last else "first"
+            axes = "all"
+            if self.axes is not None:
+                axes = str(self.axes[0]) if len(self.axes) == 1 else _tuple(self.axes)
+            end = "last" if self.last else "first"
+            if self.operator == "hardmax":
+                end = f"opset={self.opset}"
             parts += [f"axis={axes}", end]
         return "/".join([*parts, *[self.layout] * (self.layout != "contiguous")])
 

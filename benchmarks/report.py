@@ -121,7 +121,9 @@ def _cases(runs: Sequence[Record]) -> str:
         cells = dict.fromkeys(case["wrong"], "wrong")
         for name, seconds in case["seconds"].items():
             cells[name] = f"*{_time(seconds)}*" if name == best else _time(seconds)
-        over = "" if times is None else f"{times:.2f}" if times >= NOISE else f"**{times:.2f}**"
+        over = ""
+        if times is not None:
+            over = f"{times:.2f}" if times >= NOISE else f"**{times:.2f}**"
         rows.append([case["name"], *(cells.get(name, "") for name in (OURS, *peers)), over])
     return table(["case", OURS, *peers, "over the fastest"], rows)
 

@@ -161,9 +161,10 @@ def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], t
     tracked = track(cases, name, console=Console(stderr=True), transient=True)
     results = [measure_case(case, contenders, budget) for case in tracked]
     footprints = []
-    for layout, work in product(LAYOUTS, WORK) if name == "full" else ():
-        command = [sys.executable, "-m", "benchmarks.run", str(threads), layout, work]
-        footprints.append(json.loads(subprocess.check_output(command, text=True, cwd=ROOT)))
+    if name == "full":
+        for layout, work in product(LAYOUTS, WORK):
+            command = [sys.executable, "-m", "benchmarks.run", str(threads), layout, work]
+            footprints.append(json.loads(subprocess.check_output(command, text=True, cwd=ROOT)))
     return {
         "matrix": name,
         "threads": threads,

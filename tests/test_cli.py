@@ -205,7 +205,8 @@ def test_every_command(name):
     """The list of commands shows the same text as each command's help; each command reports a mistake as JSON."""
     command = getattr(import_module(f"extremum.cli.{name}"), name)
     assert command.get_short_help_str(limit=200) == COMMANDS[name]
-    for each in command.commands.values() if isinstance(command, click.Group) else [command]:
+    parts = command.commands.values() if isinstance(command, click.Group) else [command]
+    for each in parts:
         assert "--json" in {word for option in each.params for word in option.opts}, each.name
     mistakes = {"--frobnicate": ("ArgumentError", "No such option")}
     if name == "apply":

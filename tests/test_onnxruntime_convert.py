@@ -264,7 +264,8 @@ def by_library(proto):
 def test_an_attribute_of_another_kind_or_operator_is_refused(operator, name):
     known = ATTRIBUTES[operator]
     # An unknown name is refused before its kind is checked: an int, an empty list and a tensor suffice.
-    for label in KINDS if name in known else ("int", "no ints", "tensor"):
+    labels = KINDS if name in known else ("int", "no ints", "tensor")
+    for label in labels:
         value, kind, text = KINDS[label]
         proto = of_one_node(operator, name, value, kind)
         if name not in known:

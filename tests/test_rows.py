@@ -130,7 +130,8 @@ def test_a_slice_of_nan_alone_is_left_out_whatever_lies_beside_it(shape, axis, d
 def test_elements_that_lose_to_all_others_are_told_from_none(dtype):
     rng = np.random.default_rng(5)
     limits = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else None
-    for worst in (limits.min, limits.max) if limits else (-np.inf, np.inf):
+    ends = (limits.min, limits.max) if limits else (-np.inf, np.inf)
+    for worst in ends:
         # Among others the number of rows that one-byte row numbers can distinguish, one fewer and one more.
         for rows in (1, 2, 7, 8, 9, 254, 255, 256, 257, 600):
             x = np.full((rows, 140), worst, dtype)

@@ -31,7 +31,8 @@ def dimensions(message):
         yield message
     for field, content in message.ListFields():
         if field.message_type:
-            for each in content if field.is_repeated else [content]:
+            messages = content if field.is_repeated else [content]
+            for each in messages:
                 yield from dimensions(each)
 
 

@@ -77,7 +77,8 @@ def test_an_axis_without_elements_needs_a_default_also_where_the_result_is_empty
     x = np.zeros(shape)
     assert "hold no element" in refusal(ArgumentError, function, x, axis=axis, **options)
     answer = function(x, axis=axis, default=7, **options)
-    for each in answer if isinstance(answer, tuple) else (answer,):
+    results = answer if isinstance(answer, tuple) else (answer,)
+    for each in results:
         assert np.asarray(each).tolist() == [7, 7] if shape == (2, 0) else np.size(each) == 0
 
 

@@ -31,7 +31,8 @@ def _parts(message):
     yield message
     for field, value in message.ListFields():
         if field.message_type:
-            for part in [value] if not _repeated(field) else value:
+            parts = value if _repeated(field) else [value]
+            for part in parts:
                 yield from _parts(part)
 
 

@@ -355,6 +355,7 @@ def best_of(values, missing, largest, last, policy):
 def oracle(stored, function, axes, keepdims, last, policy, default, k, mode):
     """What a call must give, one array for each result."""
     values = stored.values
+    # What no call selects under "omit".
     missing = stored.missing.copy()
     if values.dtype.kind == "f":
         missing |= np.isnan(values)
@@ -362,6 +363,7 @@ def oracle(stored, function, axes, keepdims, last, policy, default, k, mode):
         missing |= np.isnat(values)
     if stored.fill is not None:
         values = np.where(missing, np.array(stored.fill, values.dtype), values)
+    # A row for each slice, over all reduced axes.
     axes = tuple(range(values.ndim)) if axes is None else tuple(sorted(axes))
     kept = [axis for axis in range(values.ndim) if axis not in axes]
     outer = [values.shape[axis] for axis in kept]
