@@ -17,6 +17,9 @@ from extremum.functions import FUNCTIONS, Kind, of_kind
 _SHAPE_STAYS = of_kind(Kind.ONE_HOT, Kind.ELEMENTWISE)
 """Functions whose result has the shape of the array."""
 
+_SELECTIONS = of_kind(Kind.SELECTION)
+"""Functions whose result has as many elements as the caller asks for."""
+
 
 def _call(function: str, array: str, *options: str) -> str:
     """Return the call of an array function as text, with one of its results if it has several."""
@@ -59,21 +62,21 @@ def _labelled_windows(function: str, x: Any) -> str:
 def _each_group(function: str, x: Any) -> str:
     if function in _SHAPE_STAYS:
         return f"x.transform(lambda group: extremum.{_call(function, 'group')})"
-    if function == "top_k":
+    if function in _SELECTIONS:
         group = "group" if x.ndim == 1 else "group[column]"
-        return f"[extremum.top_k({group}, k) for name, group in x]"
+        return f"[extremum.{function}({group}, k) for name, group in x]"
     return f"x.agg(lambda group: extremum.{_call(function, 'group')})"
 
 
 def _each_window(function: str, x: Any) -> str:
-    if function in ("top_k", *_SHAPE_STAYS):
+    if function in (*_SELECTIONS, *_SHAPE_STAYS):
         windows = "numpy.lib.stride_tricks.sliding_window_view(x.obj, length, 0)"
         return f"extremum.{_call(function, windows)}"
     return f"x.agg(lambda window: extremum.{_call(function, 'window')})"
 
 
 def _each_frame(function: str, x: Any) -> str:
-    if function in ("top_k", *_SHAPE_STAYS):
+    if function in (*_SELECTIONS, *_SHAPE_STAYS):
         one = _call(function, "group[column]")
     else:
         one = f"{function}(group, axis=0)"

@@ -161,7 +161,7 @@ class Reduction:
         """Return a default for each end of the order, in the type of the result that it replaces, or refuse it."""
         if default is None:
             return None
-        is_pair = self.function == "minmax" and isinstance(default, tuple)
+        is_pair = isinstance(default, tuple) and len(FUNCTIONS[self.function].largest) > 1
         defaults = default if is_pair else (default,) * len(self.largest)
         if len(defaults) != len(self.largest):
             raise ArgumentError(

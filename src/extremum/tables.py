@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import extremum as ex
 from extremum import elementwise, reductions
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, within
-from extremum.functions import OVER_AXES, Kind, of_kind
+from extremum.functions import FUNCTIONS, OVER_AXES, Kind, of_kind
 from extremum.interop import Operand, Table, as_operand, column, common_library, is_table, split_table
 from extremum.reductions import Reduction, operand_of, write_out
 from extremum.signatures import NanPolicy
@@ -26,29 +27,26 @@ _ROWS = {"pandas": "x.iloc[{}]", "polars": "x[{}]", "pyarrow": "x.take({})"}
 
 
 def _over_axes(name: str) -> Callable[..., Any]:
+    is_one_hot = FUNCTIONS[name].kind is Kind.ONE_HOT
+
     def function(x: Any, axis: Any = None, *, out: Any = None, where: Any = None, **options: Any) -> Any:
         table = _split(name, x)
         # Refuse a wrong axis before any column.
         getattr(ex, name)(np.zeros((1, 1)), axis)
         if not table.by_column or Reduction(name, (), axis).axes(2) != (0,):
-            options |= {} if out is None else {"out": out}
+            if out is not None:
+                options["out"] = out
             return getattr(ex, name)(operand_of(name, x), axis, where=where, **options)
-        keeps_rows = name == "hardmax" or options.get("keepdims", False)
-        # A column of one element keeps its type.
-        options |= {} if name == "hardmax" else {"keepdims": True}
+        keeps_rows = is_one_hot or options.get("keepdims", False)
+        if not is_one_hot:
+            # A column of one element keeps its type.
+            options["keepdims"] = True
         results = []
         for label, each, mask in zip(table.names, table.columns, _masks(name, where, table), strict=True):
             with column(label, name):
                 results.append(getattr(ex, name)(each, 0, where=mask, **options))
         if out is not None:
-            parts = [as_operand(each).array for each in results]
-            if len(types := {part.dtype for part in parts}) > 1:
-                raise ElementTypeError(
-                    f"{name}: the results have the types of the columns, and out has one",
-                    given=", ".join(sorted(map(str, types))),
-                    remedy="omit out, or convert the columns to one type first",
-                )
-            whole = np.stack(parts, axis=1)
+            whole = _stacked(name, results)
             return write_out(name, out, whole if keeps_rows else whole[0])
         together = table.frame if keeps_rows else table.row
         if isinstance(results[0], tuple):
@@ -56,6 +54,19 @@ def _over_axes(name: str) -> Callable[..., Any]:
         return together(results)
 
     return function
+
+
+def _stacked(name: str, columns: list[Any]) -> NDArray[Any]:
+    """Return columns as one array, or refuse columns of several types."""
+    parts = [as_operand(each).array for each in columns]
+    types = {part.dtype for part in parts}
+    if len(types) > 1:
+        raise ElementTypeError(
+            f"{name}: the results have the types of the columns, and out has one",
+            given=", ".join(sorted(map(str, types))),
+            remedy="omit out, or convert the columns to one type first",
+        )
+    return np.stack(parts, axis=1)
 
 
 def _elementwise(name: str) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ import xarray as xr
 
 import extremum as ex
 from extremum.errors import ArgumentError
+from extremum.functions import FUNCTIONS, Kind
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, like
 from extremum.xarray.dimensions import by_dimension, dims_of, each_variable, mask, reduced, require_labelled
 
@@ -224,4 +225,6 @@ def _reduce(name: str, x: Any, dim: Any, *, where: Any = None, **options: Any) -
     result = getattr(ex, name)(
         x.data, tuple(map(x.get_axis_num, dims)), where=mask(name, where, x), **options
     )
-    return reduced(x, () if name == "hardmax" else dims, result, keepdims=options.get("keepdims", False))
+    if FUNCTIONS[name].kind is Kind.ONE_HOT:
+        return reduced(x, (), result)
+    return reduced(x, dims, result, keepdims=options.get("keepdims", False))
