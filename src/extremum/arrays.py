@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from extremum import dlpack
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line, within
 from extremum.loading import attribute
+from extremum.printable import counted
 
 FILL = "fill or drop them first"
 _NUMBERS = "pass numbers of one element type, in rows of equal length"
@@ -309,7 +310,7 @@ def not_there(number: int, word: str, given: str, remedy: str = "") -> ArgumentE
         help_of_word = f"{FILL}, as x.filled(value) or x.compressed() does"
     else:
         help_of_word = FILL
-    elements = f"{number} {word} element{'s'[: number > 1]}"
+    elements = counted(number, f"{word} element")
     were = "they were" if number > 1 else "it were"
     return ArgumentError(
         f"{elements} would be compared as if {were} there",

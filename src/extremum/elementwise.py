@@ -42,9 +42,9 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
     try:
         return _at_once(function, operands, out, nan_policy, where)
     except ExtremumError as error:
-        raise (
-            error if error.reason.startswith(f"{function}:") else error.with_context(where=function)
-        ) from None
+        if not error.reason.startswith(f"{function}:"):
+            error = error.with_context(where=function)
+        raise error from None
 
 
 def _at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
+from extremum.printable import counted
 
 
 def unravel(
@@ -112,7 +113,7 @@ def axis_error(
         if not -rank <= number < rank:
             in_range = f"use an axis in [-{rank}, {rank - 1}]"
             return AxisError(
-                f"{function}: axis {number} is out of range for {what} with {rank} dimension{'s'[: rank != 1]}",
+                f"{function}: axis {number} is out of range for {what} with {counted(rank, 'dimension')}",
                 given=given,
                 remedy=in_range if rank else f"pass {what} with at least one dimension",
             )

@@ -24,6 +24,11 @@ def printable(text: str, longest: int = 1000) -> str:
     return _cut(line, longest)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words: ``1 node``, ``2 nodes``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def json_text(document: object) -> str:
     r"""Return a value as JSON, with JSON's escapes where :func:`printable` has escapes."""
     # Importing the package does not need this module.

@@ -25,6 +25,7 @@ from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, 
 from extremum.functions import FUNCTIONS, OVER_AXES
 from extremum.indices import unravel
 from extremum.interop import Labels, Operand, are_alike, as_operand, frontend, labels_of
+from extremum.printable import counted
 from extremum.signatures import NanPolicy, ValuesIndices, result_of
 
 _INT64 = np.dtype(np.int64)
@@ -303,7 +304,7 @@ def as_mask(function: str, where: Any, shape: Ints | None = None, labels: Labels
     array = operand.array
     if count := operand.missing:
         raise ArgumentError(
-            f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False",
+            f"{function}: where has {counted(count, 'missing element')}, neither True nor False",
             remedy="fill them with True or False",
         )
     if array.dtype != np.bool_:

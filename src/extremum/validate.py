@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from extremum.errors import AxisError, ElementTypeError, SpecError
+from extremum.printable import counted
 from extremum.spec import OPERATORS, Attribute, AttributeRange, OperatorVersion
 from extremum.tensors import TensorType, element_of, wider_types
 
@@ -175,7 +176,7 @@ def input_count(schema: OperatorVersion, count: int) -> None:
     most = schema.most_inputs
     if not least <= count <= most:
         if least == most:
-            counts = f"{most} input{'s' * (most > 1)}"
+            counts = counted(most, "input")
         else:
             counts = f"{least} to {most} inputs"
         raise SpecError(f"{schema} takes {counts}, not {count}")
@@ -243,9 +244,7 @@ def shape(schema: OperatorVersion, tensor: TensorType) -> None:
 def output_count(schema: OperatorVersion, count: int) -> None:
     """Refuse a number of outputs that is not the version's."""
     if count != len(schema.outputs):
-        raise SpecError(
-            f"{schema} has {len(schema.outputs)} output{'s' * (len(schema.outputs) > 1)}, not {count}"
-        )
+        raise SpecError(f"{schema} has {counted(len(schema.outputs), 'output')}, not {count}")
 
 
 def output(schema: OperatorVersion, name: str, declared: TensorType, inferred: TensorType) -> None:

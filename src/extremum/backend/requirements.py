@@ -67,8 +67,9 @@ def _require_implementation(domain: str, operator: str, version: int, refusal: s
         # In these domains, onnxruntime has operators that onnx's reference implementation lacks.
         if refusal is None and domain in ("", "ai.onnx.ml", "com.microsoft") and not is_installed():
             ways.insert(0, f"{errors.needed('onnxruntime')}, which may have it")
+        name = f"{domain}.{operator}" if domain else operator
         raise errors.UnknownOperatorError(
-            f"there is no implementation of {f'{domain}.{operator}' if domain else operator}",
+            f"there is no implementation of {name}",
             given=refusal,
             remedy=", or ".join(ways),
         ) from None

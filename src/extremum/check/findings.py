@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from extremum.errors import ExtremumError
+from extremum.printable import counted
 
 
 class Severity(enum.Enum):
@@ -103,6 +104,7 @@ class Report:
         counts = []
         for severity in Severity:
             count = sum(each.severity is severity for each in self.findings)
-            plural = "s" if count != 1 and severity is not Severity.INFO else ""
-            counts.append(f"{count or 'no'} {severity.value}{plural}")
-        return f"{self.nodes} node{'' if self.nodes == 1 else 's'} checked: {', '.join(counts)}"
+            # "info" has no plural.
+            words = f"{count} info" if severity is Severity.INFO else counted(count, severity.value)
+            counts.append(words if count else words.replace("0", "no", 1))
+        return f"{counted(self.nodes, 'node')} checked: {', '.join(counts)}"

@@ -228,7 +228,8 @@ def _negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Ite
             setting = axes if attribute.is_list else axes[0]
             if rank and all(axis + rank >= 0 for axis in axes):
                 positive = [axis % rank for axis in axes]
-                plain = f"write {attribute.name}={positive if attribute.is_list else positive[0]}"
+                better = positive if attribute.is_list else positive[0]
+                plain = f"write {attribute.name}={better}"
             yield SpecError(
                 f"{schema} does not say what {attribute.name}={setting} means",
                 remedy=f"{plain}, or use opset 11 or later",

@@ -25,7 +25,7 @@ from extremum.conformance.case import VERSIONS, Case
 from extremum.conformance.selection import cases
 from extremum.conformance.topics import Placement
 from extremum.errors import InputError
-from extremum.printable import markdown_table
+from extremum.printable import counted, markdown_table
 from extremum.runtimes.comparison import Outcome
 from extremum.runtimes.runtime import Array
 from extremum.tensors import ELEMENT_TYPES
@@ -337,7 +337,7 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences:
 
 def _difference(kind: Kind, case: Case) -> str:
     """Return a paragraph on cases that differ in the same way, with one case to reproduce."""
-    number = f"{kind.cases} case{'' if kind.cases == 1 else 's'}"
+    number = counted(kind.cases, "case")
     topic = kind.topic.replace("_", " ") or "all or most of what was asked"
     alike: dict[str, list[str]] = {}
     for version, elements in kind.where.items():
@@ -354,12 +354,14 @@ def _reproducer(kind: Kind, case: Case) -> str:
     question = case.question
     attributes = ", ".join(f"{name} = {value}" for name, value in question.attributes.items())
     where = "" if question.placement is Placement.GRAPH else f", {question.placement.value}"
-    node = f"{case.version.name}{f' <{attributes}>' if attributes else ''} ({', '.join(case.feeds)})"
+    operator = f"{case.version.name} <{attributes}>" if attributes else case.version.name
+    node = f"{operator} ({', '.join(case.feeds)})"
+    answer = "a refusal" if expected is None else "; ".join(map(_array, expected))
     lines = [
         f"test_{case.name}",
         *(f"{name} = {_array(x)}" for name, x in case.feeds.items()),
         f"{node}, opset {case.version.since}{where}",
-        f"expected: {'a refusal' if expected is None else '; '.join(map(_array, expected))}",
+        f"expected: {answer}",
         f"{kind.outcome}: {kind.detail}",
     ]
     if question.leaves_open:

@@ -348,9 +348,11 @@ def _operands(s: Subject) -> Iterator[Question]:
 @_topic(lambda s: s.dtype.name == "float32")
 def _placement(s: Subject) -> Iterator[Question]:
     inputs = s.pair("two", 3, 4).inputs if s.elementwise else [s.distinct(3, 4)]
-    attributes: dict[str, Any] = (
-        {} if s.elementwise else {"axis": 1} | ({"keepdims": 0} if s.has("keepdims") else {})
-    )
+    attributes: dict[str, Any] = {}
+    if not s.elementwise:
+        attributes["axis"] = 1
+    if s.has("keepdims"):
+        attributes["keepdims"] = 0
     for placement in (Placement.SYMBOLIC, Placement.SUBGRAPH, Placement.FUNCTION):
         says = "a node means the same wherever it stands"
         yield replace(s.ask(placement.name.lower(), *inputs, says=says, **attributes), placement=placement)

@@ -18,6 +18,7 @@ from extremum.directml.operators import OperatorDesc
 from extremum.directml.tensor import TensorDesc
 from extremum.errors import ElementTypeError, ExtremumError, InputError
 from extremum.operations import Operation
+from extremum.printable import counted
 
 
 def _view(field: str, desc: TensorDesc, buffer: Any) -> NDArray[Any]:
@@ -170,7 +171,7 @@ def _views(what: str, buffers: Any, tensors: Mapping[str, TensorDesc]) -> list[N
     if not isinstance(buffers, list | tuple):
         raise InputError(f"{what} is neither a list nor a tuple", given=type(buffers).__name__)
     if len(buffers) != (count := len(tensors)):
-        raise InputError(f"{what} takes {count} buffer{'s' * (count != 1)}, not {len(buffers)}")
+        raise InputError(f"{what} takes {counted(count, 'buffer')}, not {len(buffers)}")
     # A comprehension would take half a microsecond longer, a fifth of a small dispatch.
     return list(map(_view, tensors, tensors.values(), buffers))
 

@@ -9,7 +9,7 @@ from typing import Any
 import onnx
 
 from extremum.errors import ExtremumError
-from extremum.printable import printable
+from extremum.printable import counted, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,9 @@ class Fixed:
         if self.differences:
             text += f", {joint} answers {_count(self.differences)} differently"
         if self.kept:
-            text += f"; {len(self.kept)} finding{'' if len(self.kept) == 1 else 's'} of extremum check left"
+            text += f"; {counted(len(self.kept), 'finding')} of extremum check left"
         return text
 
 
 def _count(nodes: Sequence[object]) -> str:
-    return f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
+    return counted(len(nodes), "node")

@@ -93,8 +93,7 @@ class Fragment:
 
     def largest(self, x: str, axis: int) -> str:
         """Append TopK, which every runtime takes: the largest along one axis, with the axis kept."""
-        is_input = self.opset >= _INPUTS_SINCE["TopK"]
-        if is_input:
+        if self.opset >= _INPUTS_SINCE["TopK"]:
             name = self.add("TopK", x, self.constant([1]), axis=axis)
         else:
             name = self.add("TopK", x, axis=axis, k=1)

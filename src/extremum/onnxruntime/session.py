@@ -12,7 +12,7 @@ from extremum.files import open_file
 from extremum.graph.load import require_inside
 from extremum.onnxruntime.convert import Conversion, Which, convert
 from extremum.onnxruntime.library import WEIGHTS_FOLDER, StockSession, new_options, register, take_bfloat16
-from extremum.printable import printable
+from extremum.printable import counted, printable
 
 
 class InferenceSession(StockSession):  # type: ignore[misc]
@@ -118,4 +118,4 @@ class InferenceSession(StockSession):  # type: ignore[misc]
             for values in (self.get_inputs(), self.get_outputs())
         )
         count = len(self.conversion.changes) if self.conversion else 0
-        return f"<InferenceSession {inputs} -> {outputs}, {count} node{'s'[: count != 1]} of extremum>"
+        return f"<InferenceSession {inputs} -> {outputs}, {counted(count, 'node')} of extremum>"
