@@ -116,7 +116,7 @@ def _remove(draft: Path) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    # Nobody waits for that process; a set return code prevents the warning about it.
+    # That process may end later than this one; a set return code prevents the warning about it.
     process.returncode = 0
 
 
