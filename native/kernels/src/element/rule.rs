@@ -9,10 +9,13 @@ pub struct Rule {
     pub float: bool,
     /// The bits of an element to flip, so that the largest signed integer or float comes first.
     pub flip: i64,
-    /// For floats, the key of NaN; for integers, a number to add.
+    /// The key of NaN, and the bits of infinity, for floats.
+    nan: i64,
+    infinity: i64,
+    /// What is added to an integer.
     shift: i64,
-    /// For floats, the bits of infinity; for bytes, the value to clamp to.
-    limit: i64,
+    /// Whether elements are bools: every nonzero byte is true.
+    is_bool: bool,
     /// The largest key of the type.
     pub largest: i64,
 }
@@ -28,60 +31,65 @@ impl Rule {
             (_, true) => i32::MAX.into(),
             (_, false) => i32::MIN.into(),
         };
-        let (flip, shift, limit, most) = match float {
-            // Infinity loses to all others if the smallest is wanted.
-            true => {
-                let infinity = element.loser(false) as i64;
-                (all & top, nan, infinity, nan.max(infinity))
-            }
-            false => {
-                let flip = if element.is_signed() { all } else { all ^ top };
-                let shift = if times && largest == nan_first { if largest { -1 } else { 1 } } else { 0 };
-                (flip, shift, if element == ElementType::Bool { 1 } else { 0xff }, i64::MAX >> (64 - 8 * size))
-            }
+        let flip = match float {
+            true => all & top,
+            false if element.is_signed() => all,
+            false => all ^ top,
         };
-        Self { size, float, flip, shift, limit, largest: most }
+        // Not a Time is the smallest integer. The other end of the integers follows when it wraps around.
+        let shift = match times && largest == nan_first {
+            false => 0,
+            true if largest => -1,
+            true => 1,
+        };
+        // Infinity loses to all others if the smallest is wanted.
+        let infinity = if float { element.loser(false) as i64 } else { 0 };
+        let highest = if float { nan.max(infinity) } else { i64::MAX >> (64 - 8 * size) };
+        Self { size, float, flip, nan, infinity, shift, is_bool: element == ElementType::Bool, largest: highest }
     }
 
     /// Whether only NaN has this key or a larger one.
     pub fn is_nan(&self, key: i64) -> bool {
-        self.float && key > self.limit
+        self.float && key > self.infinity
     }
 
     /// Whether lanes have the same order as keys, except for NaN.
     pub fn is_plain(&self) -> bool {
-        self.float || self.shift == 0 && self.limit != 1
+        self.float || self.shift == 0 && !self.is_bool
     }
 
     /// The key of an element from its bits.
     #[inline(always)]
     pub fn key(&self, bits: u64, size: usize, float: bool) -> i64 {
         let spare = 64 - 8 * size as u32;
-        let bits = if size == 1 { bits.min(self.limit as u64) } else { bits };
+        let bits = if size == 1 && self.is_bool { bits.min(1) } else { bits };
         let lane = (bits as i64 ^ self.flip) << spare >> spare;
         if !float {
             return lane.wrapping_add(self.shift);
         }
         let (magnitude, sign) = (lane & (i64::MAX >> spare), lane >> 63);
         // Sign and magnitude to two's complement, where both zeros are 0.
-        if magnitude > self.limit { self.shift } else { (magnitude ^ sign) - sign }
+        if magnitude > self.infinity { self.nan } else { (magnitude ^ sign) - sign }
     }
 
     /// The bits of a bound: no lane below the lane of these bits has this key or a larger one.
     pub fn bits(&self, key: i64) -> i64 {
+        debug_assert!(key <= self.largest, "{key} is no key of {self:?}");
         let spare = 64 - 8 * self.size as u32;
         let lane = match self.float {
             true => {
                 // Wider floats stop at infinity, because comparisons with NaN do not hold.
-                let most = self.limit + i64::from(self.size == 2);
+                let most = self.infinity + i64::from(self.size == 2);
                 let magnitude = key.unsigned_abs().min(most as u64) as i64;
                 if key < 0 { magnitude | i64::MIN >> spare } else { magnitude }
             }
-            // Every nonzero byte is true. If the smallest is wanted, the largest byte has the lowest lane.
-            false if self.is_plain() || self.limit == 1 && (self.flip & 1 == 0 || key == 0x7f) => {
-                key.clamp(i64::MIN >> spare, i64::MAX >> spare)
+            false => {
+                // Every nonzero byte is true, up to the largest, which has the lowest lane if the smallest is wanted. Where the
+                // largest is wanted, or only false will do, the key is the lowest lane of such bytes after all.
+                let follows = self.is_bool && (self.flip & 1 == 0 || key == 0x7f);
+                let least = i64::MIN >> spare;
+                if self.is_plain() || follows { key.clamp(least, i64::MAX >> spare) } else { least }
             }
-            false => i64::MIN >> spare,
         };
         lane ^ self.flip
     }
