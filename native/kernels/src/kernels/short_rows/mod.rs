@@ -23,8 +23,11 @@
     reason = "one condition for all: the rows, the results and the instruction set are there"
 )]
 
+mod chunked;
 mod medium;
+mod mode;
 mod turned;
+mod unrolled;
 
 use crate::element::ElementType;
 use crate::isa;
@@ -255,40 +258,6 @@ struct Constants<V> {
     infinity: V,
     least: V,
 }
-
-impl<V> Constants<V> {
-    /// Elements with bits flipped, so that the largest is wanted.
-    #[inline(always)]
-    unsafe fn elements<K: Kind, const MODE: u8>(self, elements: V) -> V
-    where
-        V: Lanes<K>,
-    {
-        if MODE == PLAIN { elements } else { elements.xor(self.flip) }
-    }
-
-    /// The lanes of these elements.
-    #[inline(always)]
-    unsafe fn lanes<K: Kind, const MODE: u8>(self, elements: V) -> V
-    where
-        V: Lanes<K>,
-    {
-        match MODE {
-            NUMBERS => elements.lanes().numbers(self.least, self.infinity),
-            RAW => elements,
-            _ => elements.lanes(),
-        }
-    }
-}
-
-/// How elements become lanes: unchanged; with bits flipped; the same with NaN replaced by what loses to all numbers; with bits
-/// flipped for both ends of the order; 16-bit floats as integers, which compare like floats if one of them is above zero; with
-/// masked elements replaced by the element that loses to all others, then with bits flipped.
-const PLAIN: u8 = 0;
-const FLIP: u8 = 1;
-const NUMBERS: u8 = 2;
-const BOTH: u8 = 3;
-const RAW: u8 = 4;
-const MASKED: u8 = 5;
 
 impl ShortRows {
     /// Returns the number of rows done: the next rows have NaN among them, or are too few, or too short to be read with a mask.

@@ -20,7 +20,8 @@
 
 use crate::isa::Task;
 use crate::kernels::lanes::{LINE, prefetch};
-use crate::kernels::short_rows::{BOTH, Constants, FLIP, Job, NUMBERS};
+use crate::kernels::short_rows::mode::{Both, Flip, IgnoreNan, Mode};
+use crate::kernels::short_rows::{Constants, Job};
 use crate::vector::extent::Readable;
 use crate::vector::set::{Set, WIDEST, store_places, values};
 use crate::vector::{Kind, Lanes, Mask, Nans, splat, zip};
@@ -65,28 +66,28 @@ unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE
     if const { Q * K::SIZE > PART } {
         0
     } else if const { K::FLOAT } && job.numbers {
-        set.run(PerLane::<K, I::Register, Q, ONE, NUMBERS>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, IgnoreNan, Q, ONE>(job, PhantomData))
     } else if const { !K::KEYS } && !job.other.is_null() {
-        set.run(PerLane::<K, I::Register, Q, ONE, BOTH>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, Both, Q, ONE>(job, PhantomData))
     } else {
-        set.run(PerLane::<K, I::Register, Q, ONE, FLIP>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, Flip, Q, ONE>(job, PhantomData))
     }
 }
 
 /// Reads rows in parts of `Q` columns, a power of two: `ONE` part, or parts that fill 16 bytes each.
-struct PerLane<'a, K, V, const Q: usize, const ONE: bool, const MODE: u8>(&'a Job, PhantomData<(K, V)>);
+struct PerLane<'a, K, V, M, const Q: usize, const ONE: bool>(&'a Job, PhantomData<(K, V, M)>);
 
-impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Task for PerLane<'_, K, V, Q, ONE, MODE> {
+impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> Task for PerLane<'_, K, V, M, Q, ONE> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         // Few calls want both ends, so one loop is enough for them. Lanes behind the only row of a part are not compared.
-        let spread = MODE == BOTH || self.0.last || ONE && self.0.len < Q && Self::EACH > 1;
+        let spread = M::BOTH || self.0.last || ONE && self.0.len < Q && Self::EACH > 1;
         if spread { self.batches::<true>() } else { self.batches::<false>() }
     }
 }
 
-impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerLane<'_, K, V, Q, ONE, MODE> {
+impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_, K, V, M, Q, ONE> {
     /// Rows in 16 bytes.
     const EACH: usize = PART / K::SIZE / Q;
 
@@ -165,7 +166,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
         let mut least = columns[0];
         unroll!(Q, step => if step > 0 && (!ONE || step < job.len) {
             columns[step].take(*numbers.add(step), &mut best, &mut place);
-            if MODE == BOTH {
+            if M::BOTH {
                 least = columns[step].smaller(least);
             }
         });
@@ -174,15 +175,15 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
             let numbers = numbers.add(start(number));
             unroll!(Q, step => {
                 columns[step].take(*numbers.add(step), &mut best, &mut place);
-                if MODE == BOTH {
+                if M::BOTH {
                     least = columns[step].smaller(least);
                 }
             });
         }
-        if MODE != NUMBERS && V::has_nan(nans, best, constants.infinity) {
+        if !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) {
             return false;
         }
-        if MODE == BOTH {
+        if M::BOTH {
             debug_assert!(first + V::LANES <= job.rows);
             // Each end keeps the first of equal lanes, with its bits: places are not needed.
             best.xor(constants.flip).write(job.values::<K>().add(first * K::SIZE));
@@ -207,13 +208,13 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> PerL
         unroll!(Q, at => {
             let bytes = V::read_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
             let bytes = if SPREAD { bytes.shuffle(table) } else { bytes };
-            columns[at] = constants.elements::<K, MODE>(bytes);
+            columns[at] = M::elements::<K, V>(constants, bytes);
             if at % 2 == 1 {
-                if MODE != NUMBERS {
+                if !M::IGNORES_NAN {
                     V::see(nans, columns[at - 1], columns[at]);
                 }
-                columns[at - 1] = constants.lanes::<K, MODE>(columns[at - 1]);
-                columns[at] = constants.lanes::<K, MODE>(columns[at]);
+                columns[at - 1] = M::lanes::<K, V>(constants, columns[at - 1]);
+                columns[at] = M::lanes::<K, V>(constants, columns[at]);
             }
         });
         unroll!(@ (PART / K::SIZE).trailing_zeros() as usize, _round, {

@@ -1,0 +1,136 @@
+//! Batches of longer rows, in chunks of `CHUNK` registers.
+//!
+//! ```text
+//! for each chunk, for each row of the batch: keep the largest lane of each position of the chunk, and of the row
+//! join the lanes: the largest lane of each row
+//! to find a place: the first (or last) chunk whose kept lanes hold it, then the place in that chunk, which is read again
+//! ```
+//!
+//! The last chunk overlaps the one before it.
+
+use crate::kernels::lanes::{LINE, prefetch};
+use crate::kernels::short_rows::medium::{Batch, CHUNKS, Reduced, decide};
+use crate::kernels::short_rows::mode::Mode;
+use crate::kernels::short_rows::{Constants, Job};
+use crate::vector::extent::Readable;
+use crate::vector::{Kind, Lanes, place};
+use std::hint::select_unpredictable;
+use std::marker::PhantomData;
+
+/// Bytes from a register to the line that is prefetched with it.
+const AHEAD: usize = 4096;
+
+/// A row of this many chunks or more is worth an additional one that lets the others begin at cache lines.
+const ALIGNED_CHUNKS: usize = 8;
+
+/// Rows that are read in chunks of `CHUNK` registers, and compared in the mode `M`.
+pub struct Chunked<M, const CHUNK: usize>(PhantomData<M>);
+
+impl<M: Mode, const CHUNK: usize> Chunked<M, CHUNK> {
+    /// The number of chunks of a row, and, where rows are read one at a time, the bytes by which all chunks but the first and the
+    /// last begin earlier, so that they begin at a cache line.
+    #[inline(always)]
+    fn chunks<K: Kind, V: Lanes<K>, const ROWS: usize>(job: &Job, from: Readable) -> (usize, usize) {
+        let bytes = job.len * K::SIZE;
+        debug_assert!(bytes >= CHUNK * V::BYTES, "a row of {bytes} bytes has no chunk of {CHUNK} registers");
+        let count = bytes.div_ceil(CHUNK * V::BYTES);
+        if ROWS > 1 {
+            return (count, 0);
+        }
+        let spare = count * CHUNK * V::BYTES - bytes;
+        let skew = from.address() as usize % LINE / K::SIZE * K::SIZE;
+        // An additional chunk costs a shorter row more.
+        let skew = if skew <= spare || count >= ALIGNED_CHUNKS { skew } else { 0 };
+        (count + usize::from(skew > spare), skew)
+    }
+
+    /// Where a chunk begins, in bytes: the last overlaps the one before.
+    #[inline(always)]
+    fn chunk<K: Kind, V: Lanes<K>>(job: &Job, chunk: usize, skew: usize) -> usize {
+        (chunk * CHUNK * V::BYTES).saturating_sub(skew).min(job.len * K::SIZE - CHUNK * V::BYTES)
+    }
+}
+
+impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch<K, V, ROWS> for Chunked<M, CHUNK> {
+    type Mode = M;
+    const IS_SHORT: bool = false;
+
+    #[inline(always)]
+    unsafe fn reduce(job: &Job, first: usize, constants: Constants<V>, spill: *mut V) -> Reduced<V, ROWS> {
+        let mut nans = V::no_nan();
+        let mut best = [constants.flip; ROWS];
+        let start = job.row(first);
+        let (chunks, skew) = Self::chunks::<K, V, ROWS>(job, start);
+        debug_assert!(chunks * ROWS <= CHUNKS);
+        // The same places as those of `chunk`, without a multiplication.
+        let (mut offset, mut next) = (0, (CHUNK * V::BYTES).wrapping_sub(skew));
+        for chunk in 0..chunks {
+            for row in 0..ROWS {
+                let from = start.wrapping_offset(job.lines.stride * row as isize);
+                let mut read = [constants.flip; CHUNK];
+                for at in 0..CHUNK {
+                    let from = from.add(offset + at * V::BYTES);
+                    // Registers as wide as a cache line mostly touch two: see `medium` for what this gains.
+                    if V::BYTES == LINE {
+                        prefetch::<LINE>(from.address().wrapping_add(AHEAD));
+                    }
+                    read[at] = M::elements::<K, V>(constants, V::read(from));
+                }
+                // One comparison notes the NaN of two registers.
+                for at in (0..CHUNK).step_by(2) {
+                    V::see(&mut nans, read[at], read[at + 1]);
+                }
+                for at in 0..CHUNK {
+                    read[at] = M::lanes::<K, V>(constants, read[at]);
+                }
+                // Pairs first: no comparison waits for the one before it.
+                let mut most = read[0].larger(read[1]);
+                for at in (2..CHUNK).step_by(2) {
+                    most = most.larger(read[at].larger(read[at + 1]));
+                }
+                // The search looks here for the chunk.
+                spill.add(chunk * ROWS + row).write(most);
+                best[row] = if chunk == 0 { most } else { most.larger(best[row]) };
+            }
+            offset = next.min((job.len * K::SIZE).wrapping_sub(CHUNK * V::BYTES));
+            next += CHUNK * V::BYTES;
+        }
+        decide::<K, V, M, ROWS>(best, best, nans, constants)
+    }
+
+    #[inline(always)]
+    unsafe fn find<const LAST: bool>(
+        job: &Job,
+        first: usize,
+        constants: Constants<V>,
+        spill: *const V,
+        needle: [V; ROWS],
+    ) -> [usize; ROWS] {
+        let (flip, start) = (constants.flip, job.row(first));
+        let (chunks, skew) = Self::chunks::<K, V, ROWS>(job, start);
+        // The chunk whose ties win comes last, and replaces the others without a branch.
+        let mut chunk_of = [0; ROWS];
+        for step in 0..chunks {
+            let chunk = if LAST { step } else { chunks - 1 - step };
+            for row in 0..ROWS {
+                let any = (*spill.add(chunk * ROWS + row)).meets(needle[row]);
+                chunk_of[row] = select_unpredictable(any, chunk, chunk_of[row]);
+            }
+        }
+        let mut places = [0; ROWS];
+        for row in 0..ROWS {
+            let from = start.wrapping_offset(job.lines.stride * row as isize);
+            // Equal lanes have equal bits, and NaN equals nothing. So the needle is flipped instead of the elements.
+            let as_lanes = M::has_keys::<K>() || !M::FLIPS;
+            let bits = if as_lanes { needle[row] } else { needle[row].xor(flip) };
+            let start = Self::chunk::<K, V>(job, chunk_of[row], skew);
+            let mut read = [flip; CHUNK];
+            for at in 0..CHUNK {
+                let elements = V::read(from.add(start + at * V::BYTES));
+                read[at] = if M::has_keys::<K>() { elements.xor(flip).lanes() } else { elements };
+            }
+            places[row] = start / K::SIZE + place::<K, V, CHUNK, LAST>(&read, bits, CHUNK * V::LANES);
+        }
+        places
+    }
+}
