@@ -6,8 +6,8 @@ and the site read their lists from this table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 
 class Kind(Enum):
@@ -20,8 +20,7 @@ class Kind(Enum):
     SELECTION = "the k best elements along an axis"
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayFunction:
+class ArrayFunction(NamedTuple):
     """One array function."""
 
     name: str
