@@ -184,7 +184,7 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
             for at in 0..CHAINS {
                 let (row, start) = chains.read(at % EACH, step);
                 let start = start.wrapping_add(at / EACH * V::BYTES);
-                (read[at], rows[at]) = (V::read(start).xor(flip), splat::<K, V>(row as i64));
+                (read[at], rows[at]) = (V::load(start).xor(flip), splat::<K, V>(row as i64));
             }
             V::see(&mut nans, read[0], read[1]);
             V::see(&mut nans, read[2], read[3]);
@@ -294,7 +294,7 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
                 for chain in 0..CHAINS {
                     let at = (((chain * length).min(reads - length) + step) * V::BYTES).min(end);
                     let at = if job.last { end - at } else { at };
-                    let (read, rows) = (V::read(from.add(at)).xor(flip), V::read(numbers.add(at)));
+                    let (read, rows) = (V::load(from.add(at)).xor(flip), V::load(numbers.add(at)));
                     V::see(&mut nans, read, read);
                     let lanes = read.lanes();
                     if step == 0 {

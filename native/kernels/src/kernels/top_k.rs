@@ -29,7 +29,7 @@
 use crate::element::rule::Rule;
 use crate::isa::Task;
 use crate::kernels::lanes::{read_bits, write_bits};
-use crate::vector::extent::Writable;
+use crate::vector::extent::{Readable, Writable};
 use crate::vector::set::{store_places, values};
 use crate::vector::{Kind, Lanes, Mask, fold, splat};
 use std::marker::PhantomData;
@@ -169,6 +169,7 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
     if len < group {
         return to.add_all(from, len, first);
     }
+    let all = Readable::bytes(from, len * K::SIZE);
     let mut done = 0;
     while done < len && to.equal > 0 {
         // The last group overlaps the one before.
@@ -176,7 +177,7 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
         // Masks first: a closure that compares would not always be inlined, and then its instructions would not be either.
         let (mut below, mut beyond) = ([V::Mask::none(); GROUP], [V::Mask::none(); GROUP]);
         for number in 0..V::GROUP {
-            let lanes = read::<K, V>(from.add(at * K::SIZE), number, flip);
+            let lanes = read::<K, V>(all.add(at * K::SIZE), number, flip);
             below[number] = if numbers { bound.above(lanes) } else { lanes.equal(lanes) };
             if K::KEYS {
                 beyond[number] = least.above(lanes);
@@ -264,12 +265,13 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
         let (mut bits_of, mut keys) = ([0u64; LARGEST * 8], [0i64; LARGEST * 64]);
         for line in 0..lines {
             let from = from.wrapping_offset(stride * line as isize);
+            let all = Readable::bytes(from, len * K::SIZE);
             let mut largest = [least; LARGEST];
             for start in (0..registers).step_by(LARGEST) {
                 let whole = start + LARGEST <= registers;
                 for number in 0..LARGEST {
                     if whole || start + number < registers {
-                        largest[number] = read::<K, V>(from, start + number, flip).larger(largest[number]);
+                        largest[number] = read::<K, V>(all, start + number, flip).larger(largest[number]);
                     }
                 }
             }
@@ -281,7 +283,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
             if width < V::BYTES {
                 largest[0] = if width == 16 { fold::<K, V>(largest[0], 16) } else { fold::<K, V>(largest[0], 32) };
             }
-            let bits_of = bits_of.as_mut_ptr().cast::<u8>();
+            let bits_of = Writable::bytes(bits_of.as_mut_ptr().cast(), size_of_val(&bits_of));
             for number in 0..LARGEST {
                 // Bits, not lanes: the flip is undone.
                 if number < count {
@@ -290,7 +292,11 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
             }
             let keys = &mut keys[..count * width / K::SIZE];
             for (lane, key) in keys.iter_mut().enumerate() {
-                *key = candidates.rule.key(read_bits(bits_of.add(lane * K::SIZE), K::SIZE), K::SIZE, K::FLOAT);
+                *key = candidates.rule.key(
+                    read_bits(bits_of.readable().add(lane * K::SIZE).read(K::SIZE), K::SIZE),
+                    K::SIZE,
+                    K::FLOAT,
+                );
             }
             candidates.begin(kth(keys, k), k);
             collect::<K, V, P>(from, len, 0, infinity, candidates);
@@ -355,7 +361,7 @@ impl Results {
 
 /// The lanes of the register with this number, counted from an element.
 #[inline(always)]
-unsafe fn read<K: Kind, V: Lanes<K>>(from: *const u8, number: usize, flip: V) -> V {
+unsafe fn read<K: Kind, V: Lanes<K>>(from: Readable, number: usize, flip: V) -> V {
     V::load(from.add(number * V::BYTES)).xor(flip).lanes()
 }
 
@@ -398,8 +404,10 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
 
     /// Where the best of a register of columns are kept, followed by their rows.
     #[inline(always)]
-    fn state(&self, group: usize, at: usize) -> *mut u8 {
-        self.best.wrapping_add((group * 2 * self.k + at) * V::BYTES)
+    unsafe fn state(&self, group: usize, at: usize) -> Writable {
+        let groups = self.columns.div_ceil(V::LANES);
+        let all = Writable::bytes(self.best, groups * 2 * self.k * V::BYTES);
+        all.wrapping_add((group * 2 * self.k + at) * V::BYTES)
     }
 }
 
@@ -411,6 +419,7 @@ impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
         let Self { from, pitch, rows, columns, k, to, .. } = self;
         let (flip, infinity) = (splat::<K, V>(self.flip), splat::<K, V>(self.infinity));
         let (mut nans, groups) = (V::no_nan(), columns.div_ceil(V::LANES));
+        let from = Readable::lines(from, pitch, rows, columns * K::SIZE);
         let element =
             |column: usize, row: usize| from.wrapping_offset(pitch * row as isize).wrapping_add(column * K::SIZE);
         for row in 0..rows {
@@ -419,13 +428,13 @@ impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
                 let read = V::load(element(self.column(group), row)).xor(flip);
                 V::see(&mut nans, read, read);
                 let lanes = read.lanes();
-                if count == k && !lanes.above(V::load(self.state(group, k - 1))).any() {
+                if count == k && !lanes.above(V::load(self.state(group, k - 1).readable())).any() {
                     continue;
                 }
                 let (mut carry, mut number) = (lanes, splat::<K, V>(row as i64));
                 for at in 0..count {
                     let (best, places) = (self.state(group, at), self.state(group, k + at));
-                    let (own, place) = (V::load(best), V::load(places));
+                    let (own, place) = (V::load(best.readable()), V::load(places.readable()));
                     let above = lanes.above(own);
                     above.blend(carry, own).store(best);
                     above.blend(number, place).store(places);
@@ -437,9 +446,9 @@ impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
                 }
             }
         }
-        let mut best = V::load(self.state(0, 0));
+        let mut best = V::load(self.state(0, 0).readable());
         for group in 1..groups {
-            best = best.larger(V::load(self.state(group, 0)));
+            best = best.larger(V::load(self.state(group, 0).readable()));
         }
         if V::has_nan(nans, best, infinity) {
             return false;
@@ -450,10 +459,11 @@ impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
         for group in 0..groups {
             let column = self.column(group);
             for at in 0..k {
-                let (lanes, places) = (V::load(self.state(group, at)), V::load(self.state(group, k + at)));
+                let lanes = V::load(self.state(group, at).readable());
+                let places = V::load(self.state(group, k + at).readable());
                 let result = to.along * at as isize + column as isize;
                 store_places::<K, V, false>(places, places_to.wrapping_offset(8 * result));
-                let element = |lane: usize, row: usize| element(column + lane, row);
+                let element = |lane: usize, row: usize| element(column + lane, row).read(K::SIZE);
                 values::<K, V>(lanes, places, flip, element, values_to.wrapping_offset(result * K::SIZE as isize));
             }
         }

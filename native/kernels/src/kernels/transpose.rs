@@ -184,7 +184,7 @@ impl Transpose {
             }
             for (column, register) in all.into_iter().enumerate() {
                 if column < count {
-                    register.write(to.add(column * self.step));
+                    register.store(to.add(column * self.step));
                 }
             }
         }
@@ -203,9 +203,9 @@ impl Transpose {
         let stride = if N > 2 { black_box(self.stride) } else { self.stride };
         // SAFETY: the caller's promise.
         unsafe {
-            let mut all = [V::read_parts(corner, stride * N as isize); N];
+            let mut all = [V::load_parts(corner, stride * N as isize); N];
             for (row, register) in all.iter_mut().enumerate().skip(1) {
-                *register = V::read_parts(corner.offset(stride * row as isize), stride * N as isize);
+                *register = V::load_parts(corner.offset(stride * row as isize), stride * N as isize);
             }
             self.store_columns::<V, SIZE, N>(all, row, column, self.len);
         }

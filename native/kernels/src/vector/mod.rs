@@ -105,31 +105,31 @@ pub trait Register: Copy {
     const BYTES: usize;
     /// For lanes of 1, 2, 4 and 8 bytes: the bits per lane in a word of [`hits`](Lanes::hits), and the registers per word.
     const HITS: [(usize, usize); 4];
-    /// Loads a register.
-    unsafe fn load(from: *const u8) -> Self;
-    /// Loads parts of 16 bytes that are `stride` bytes apart.
-    unsafe fn load_parts(from: *const u8, stride: isize) -> Self;
-    /// Stores the register.
-    unsafe fn store(self, to: *mut u8);
+    /// Loads a register, without a check: for [`load`](Self::load) alone.
+    unsafe fn load_raw(from: *const u8) -> Self;
+    /// Loads parts of 16 bytes, without a check: for [`load_parts`](Self::load_parts) alone.
+    unsafe fn load_parts_raw(from: *const u8, stride: isize) -> Self;
+    /// Stores the register, without a check: for [`store`](Self::store) alone.
+    unsafe fn store_raw(self, to: *mut u8);
     /// Loads a register from bytes that may be read: where assertions are on, that is checked.
     #[inline(always)]
-    unsafe fn read(from: Readable) -> Self {
-        Self::load(from.read(Self::BYTES))
+    unsafe fn load(from: Readable) -> Self {
+        Self::load_raw(from.read(Self::BYTES))
     }
     /// Loads parts of 16 bytes that are `stride` bytes apart: where assertions are on, each of them is checked.
     #[inline(always)]
-    unsafe fn read_parts(from: Readable, stride: isize) -> Self {
+    unsafe fn load_parts(from: Readable, stride: isize) -> Self {
         if cfg!(debug_assertions) {
             for part in 0..(Self::BYTES / 16) as isize {
                 from.wrapping_offset(part * stride).read(16);
             }
         }
-        Self::load_parts(from.address(), stride)
+        Self::load_parts_raw(from.address(), stride)
     }
     /// Stores the register where bytes may be written: where assertions are on, that is checked.
     #[inline(always)]
-    unsafe fn write(self, to: Writable) {
-        self.store(to.write(Self::BYTES))
+    unsafe fn store(self, to: Writable) {
+        self.store_raw(to.write(Self::BYTES))
     }
     /// The exclusive or.
     unsafe fn xor(self, other: Self) -> Self;
@@ -149,12 +149,12 @@ pub trait Register: Copy {
     #[inline(always)]
     unsafe fn under<const SIZE: usize>(self, mask: *const u8, other: Self) -> Self {
         let (mut lanes, mut others) = ([0u8; 64], [0u8; 64]);
-        self.store(lanes.as_mut_ptr());
-        other.store(others.as_mut_ptr());
+        self.store_raw(lanes.as_mut_ptr());
+        other.store_raw(others.as_mut_ptr());
         for at in 0..Self::BYTES {
             lanes[at] = if *mask.add(at / SIZE) == 0 { others[at] } else { lanes[at] };
         }
-        Self::load(lanes.as_ptr())
+        Self::load_raw(lanes.as_ptr())
     }
 }
 

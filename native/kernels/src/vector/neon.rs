@@ -12,15 +12,15 @@ impl Register for uint8x16_t {
     const BYTES: usize = 16;
     const HITS: [(usize, usize); 4] = [(1, 4), (4, 2), (4, 4), (8, 4)];
     #[inline(always)]
-    unsafe fn load(from: *const u8) -> Self {
+    unsafe fn load_raw(from: *const u8) -> Self {
         vld1q_u8(from)
     }
     #[inline(always)]
-    unsafe fn load_parts(from: *const u8, _stride: isize) -> Self {
+    unsafe fn load_parts_raw(from: *const u8, _stride: isize) -> Self {
         vld1q_u8(from)
     }
     #[inline(always)]
-    unsafe fn store(self, to: *mut u8) {
+    unsafe fn store_raw(self, to: *mut u8) {
         vst1q_u8(to, self)
     }
     #[inline(always)]

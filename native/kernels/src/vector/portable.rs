@@ -12,15 +12,15 @@ impl Register for Part {
     const BYTES: usize = 16;
     const HITS: [(usize, usize); 4] = [(1, 4); 4];
     #[inline(always)]
-    unsafe fn load(from: *const u8) -> Self {
+    unsafe fn load_raw(from: *const u8) -> Self {
         Self(from.cast::<[u8; 16]>().read())
     }
     #[inline(always)]
-    unsafe fn load_parts(from: *const u8, _stride: isize) -> Self {
-        Self::load(from)
+    unsafe fn load_parts_raw(from: *const u8, _stride: isize) -> Self {
+        Self::load_raw(from)
     }
     #[inline(always)]
-    unsafe fn store(self, to: *mut u8) {
+    unsafe fn store_raw(self, to: *mut u8) {
         to.cast::<[u8; 16]>().write(self.0)
     }
     #[inline(always)]

@@ -142,7 +142,7 @@ pub(crate) use with_kind;
 #[inline(always)]
 pub unsafe fn store_places<K: Kind, V: Lanes<K>, const SIGNED: bool>(places: V, to: Writable) {
     if K::SIZE == 8 {
-        return places.write(to);
+        return places.store(to);
     }
     let lanes = Unpacked::new(places);
     for lane in 0..V::LANES {
@@ -165,7 +165,7 @@ pub unsafe fn values<K: Kind, V: Lanes<K>>(
     to: Writable,
 ) {
     let zero = splat::<K, V>(0);
-    lanes.lanes().xor(flip).write(to);
+    lanes.lanes().xor(flip).store(to);
     if K::KEYS && lanes.meets(zero) {
         let places = Unpacked::new(places);
         for lane in 0..V::LANES {
@@ -182,7 +182,7 @@ impl Unpacked {
     #[inline(always)]
     pub unsafe fn new<V: Register>(register: V) -> Self {
         let mut lanes = [0; WIDEST / 8];
-        register.write(Writable::bytes(lanes.as_mut_ptr().cast(), WIDEST));
+        register.store(Writable::bytes(lanes.as_mut_ptr().cast(), WIDEST));
         Self(lanes)
     }
 

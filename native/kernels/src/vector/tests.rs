@@ -9,7 +9,7 @@ unsafe fn find<K: Kind, V: Lanes<K>>() {
         let mut bytes = [0u8; 512];
         bytes[lane * K::SIZE..][..K::SIZE].fill(0x3f);
         let registers = bytes.chunks_exact(V::BYTES).take(count);
-        let registers: Vec<V> = registers.map(|bytes| V::load(bytes.as_ptr()).lanes()).collect();
+        let registers: Vec<V> = registers.map(|bytes| V::load_raw(bytes.as_ptr()).lanes()).collect();
         let hits = V::hits(&registers, splat::<K, V>(0x3f3f_3f3f_3f3f_3f3f));
         assert_eq!(hits, u64::MAX >> (64 - V::BITS) << (lane * V::BITS), "lane {lane} of {count} registers");
     }
@@ -26,7 +26,7 @@ unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
             let value = ((infinity + nan) | sign).to_ne_bytes();
             let value = if cfg!(target_endian = "little") { &value[..K::SIZE] } else { &value[8 - K::SIZE..] };
             bytes[lane * K::SIZE..][..K::SIZE].copy_from_slice(value);
-            let [one, other] = [0, V::BYTES].map(|at| V::load(bytes[at..].as_ptr()));
+            let [one, other] = [0, V::BYTES].map(|at| V::load_raw(bytes[at..].as_ptr()));
             let mut nans = V::no_nan();
             V::see(&mut nans, one, other);
             let lanes = [one.lanes(), other.lanes()];
@@ -44,9 +44,9 @@ unsafe fn under<V: Lanes<Int8>, const SIZE: usize>() {
     let [bytes, others]: [[u8; 64]; 2] = [0, 100].map(|first| std::array::from_fn(|at| first + at as u8));
     // The mask ends where its last byte is.
     let mask: Vec<u8> = (0..V::BYTES / SIZE).map(|lane| [0, 1, 0, 255, 128, 0, 0][lane % 7]).collect();
-    let lanes = V::load(bytes.as_ptr()).under::<SIZE>(mask.as_ptr(), V::load(others.as_ptr()));
+    let lanes = V::load_raw(bytes.as_ptr()).under::<SIZE>(mask.as_ptr(), V::load_raw(others.as_ptr()));
     let mut result = [0u8; 64];
-    lanes.store(result.as_mut_ptr());
+    lanes.store_raw(result.as_mut_ptr());
     for at in 0..V::BYTES {
         let expected = if mask[at / SIZE] == 0 { others[at] } else { bytes[at] };
         assert_eq!(result[at], expected, "byte {at} of lanes of {SIZE}");

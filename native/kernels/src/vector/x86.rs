@@ -18,15 +18,15 @@ macro_rules! register {
             const BYTES: usize = $bytes;
             const HITS: [(usize, usize); 4] = $hits;
             #[inline(always)]
-            unsafe fn load(from: *const u8) -> Self {
+            unsafe fn load_raw(from: *const u8) -> Self {
                 $load(from.cast())
             }
             #[inline(always)]
-            unsafe fn load_parts($from: *const u8, $stride: isize) -> Self {
+            unsafe fn load_parts_raw($from: *const u8, $stride: isize) -> Self {
                 $parts
             }
             #[inline(always)]
-            unsafe fn store(self, to: *mut u8) {
+            unsafe fn store_raw(self, to: *mut u8) {
                 $store(to.cast(), self)
             }
             #[inline(always)]

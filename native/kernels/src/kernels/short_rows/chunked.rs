@@ -74,7 +74,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
                     if V::BYTES == LINE {
                         prefetch::<LINE>(from.address().wrapping_add(AHEAD));
                     }
-                    read[at] = M::elements::<K, V>(constants, V::read(from));
+                    read[at] = M::elements::<K, V>(constants, V::load(from));
                 }
                 // One comparison notes the NaN of two registers.
                 for at in (0..CHUNK).step_by(2) {
@@ -126,7 +126,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
             let start = Self::chunk::<K, V>(job, chunk_of[row], skew);
             let mut read = [flip; CHUNK];
             for at in 0..CHUNK {
-                let elements = V::read(from.add(start + at * V::BYTES));
+                let elements = V::load(from.add(start + at * V::BYTES));
                 read[at] = if M::has_keys::<K>() { elements.xor(flip).lanes() } else { elements };
             }
             places[row] = start / K::SIZE + place::<K, V, CHUNK, LAST>(&read, bits, CHUNK * V::LANES);

@@ -186,8 +186,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         if M::BOTH {
             debug_assert!(first + V::LANES <= job.rows);
             // Each end keeps the first of equal lanes, with its bits: places are not needed.
-            best.xor(constants.flip).write(job.values::<K>().add(first * K::SIZE));
-            least.xor(constants.flip).write(job.others::<K>().add(first * K::SIZE));
+            best.xor(constants.flip).store(job.values::<K>().add(first * K::SIZE));
+            least.xor(constants.flip).store(job.others::<K>().add(first * K::SIZE));
         } else {
             self.write(first, best, place, constants);
         }
@@ -206,7 +206,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         let step = Self::EACH as isize * self.0.lines.stride;
         let mut columns = [constants.flip; Q];
         unroll!(Q, at => {
-            let bytes = V::read_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
+            let bytes = V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
             let bytes = if SPREAD { bytes.shuffle(table) } else { bytes };
             columns[at] = M::elements::<K, V>(constants, bytes);
             if at % 2 == 1 {

@@ -65,7 +65,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
             let mut read = [flip; N];
             for at in 0..N {
                 let after = Self::start::<K, V>(job.len, at) * K::SIZE;
-                let mut elements = V::read(from.add(after));
+                let mut elements = V::load(from.add(after));
                 if M::MASKED {
                     elements = Self::masked::<K, V>(job, elements, loser, first + row, after);
                 }
@@ -116,7 +116,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
             for at in 0..N {
                 read[at] = match Self::keeps_lanes::<K>() {
                     true => *spill.add(row * N + at),
-                    false => V::read(from.add(Self::start::<K, V>(job.len, at) * K::SIZE)),
+                    false => V::load(from.add(Self::start::<K, V>(job.len, at) * K::SIZE)),
                 };
             }
             // A lane that two registers hold has the same place in both.
@@ -130,7 +130,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
         let mut fills = V::Mask::none();
         for row in first..first + ROWS {
             for at in 0..N {
-                let elements = V::read(job.row(row).add(Self::start::<K, V>(job.len, at) * K::SIZE));
+                let elements = V::load(job.row(row).add(Self::start::<K, V>(job.len, at) * K::SIZE));
                 fills = fills.or(elements.equal(loser));
             }
         }
