@@ -124,15 +124,15 @@ impl Down {
         let bytes = self.columns * K::SIZE;
         let block = if several(self.rows, bytes, self.row == bytes as isize) { self.rows * bytes } else { 0 };
         if bytes < <I::Register as Register>::BYTES && block >= <I::Register as Register>::BYTES {
-            set.run(Several::<K, I::Register>(self, flip, infinity, PhantomData))
+            set.run(Several::<K, I::Register> { job: self, flip, infinity, kind: PhantomData })
         } else if bytes >= <I::Register as Register>::BYTES {
-            set.run(Strips::<K, I::Register>(self, flip, infinity, PhantomData))
+            set.run(Strips::<K, I::Register> { job: self, flip, infinity, kind: PhantomData })
         } else if bytes >= <I::Half as Register>::BYTES {
-            set.run(Strips::<K, I::Half>(self, flip, infinity, PhantomData))
+            set.run(Strips::<K, I::Half> { job: self, flip, infinity, kind: PhantomData })
         } else if bytes >= NARROWEST {
-            set.run(Strips::<K, I::Narrow>(self, flip, infinity, PhantomData))
+            set.run(Strips::<K, I::Narrow> { job: self, flip, infinity, kind: PhantomData })
         } else {
-            set.run(Several::<K, I::Narrow>(self, flip, infinity, PhantomData))
+            set.run(Several::<K, I::Narrow> { job: self, flip, infinity, kind: PhantomData })
         }
     }
 }
@@ -140,13 +140,21 @@ impl Down {
 /// Registers that are compared in parallel, and chains of rows where the columns fill only one register.
 const CHAINS: usize = 4;
 
-struct Strips<'a, K, V>(&'a Down, i64, i64, PhantomData<(K, V)>);
+/// Blocks whose columns fill a register.
+struct Strips<'a, K, V> {
+    job: &'a Down,
+    /// Bits to flip, so that the largest of the kind is wanted, and the infinity of 16-bit floats.
+    flip: i64,
+    infinity: i64,
+    kind: PhantomData<(K, V)>,
+}
 
 impl<K: Kind, V: Lanes<K>> Task for Strips<'_, K, V> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        let job = self.0;
+        let job = self.job;
+        debug_assert!(job.columns >= V::LANES && job.rows >= 2);
         for block in 0..job.blocks {
             let mut column = 0;
             while column < job.columns {
@@ -155,6 +163,7 @@ impl<K: Kind, V: Lanes<K>> Task for Strips<'_, K, V> {
                     4.. => (self.strip::<1>(block, column), 4),
                     2.. => (self.strip::<2>(block, column), 2),
                     _ => {
+                        // The last register overlaps the one before, and writes the same results again.
                         column = column.min(job.columns - V::LANES);
                         (self.strip::<4>(block, column), 1)
                     }
@@ -173,12 +182,13 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
     /// Reads `4 / EACH` registers of columns of a block in `EACH` chains of rows; false where a lane was NaN.
     #[inline(always)]
     unsafe fn strip<const EACH: usize>(&self, block: usize, column: usize) -> bool {
-        let job = self.0;
-        let (flip, infinity) = (splat::<K, V>(self.1), splat::<K, V>(self.2));
+        let job = self.job;
+        let (flip, infinity) = (splat::<K, V>(self.flip), splat::<K, V>(self.infinity));
         let from = job.rows_of::<K>(block).wrapping_add(column * K::SIZE);
         let mut nans = V::no_nan();
         let (mut best, mut place) = ([flip; CHAINS], [flip; CHAINS]);
         let chains = Chains::<EACH>::new(from, job.rows, job.row, job.last);
+        // Four comparisons at a time, of four registers of columns, or of four chains of rows: none waits for another.
         for step in 0..chains.length {
             let (mut read, mut rows) = ([flip; CHAINS], [flip; CHAINS]);
             for at in 0..CHAINS {
@@ -186,9 +196,11 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
                 let start = start.wrapping_add(at / EACH * V::BYTES);
                 (read[at], rows[at]) = (V::load(start).xor(flip), splat::<K, V>(row as i64));
             }
+            // One comparison notes the NaN of two registers.
             V::see(&mut nans, read[0], read[1]);
             V::see(&mut nans, read[2], read[3]);
             read = [read[0].lanes(), read[1].lanes(), read[2].lanes(), read[3].lanes()];
+            // The first rows are the best so far, whatever they hold: nothing has to lose to all elements.
             if step == 0 {
                 (best, place) = (read, rows);
             } else {
@@ -197,6 +209,7 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
                 }
             }
         }
+        // The chains of a column are stretches of its rows, in the order of comparison: the first wins a tie.
         for at in 0..CHAINS / EACH {
             let (most, rows) = combine::<K, V>(&best[at * EACH..][..EACH], &place[at * EACH..][..EACH]);
             if V::has_nan(nans, most, infinity) {
@@ -260,15 +273,22 @@ impl<const N: usize> Chains<N> {
 }
 
 /// Blocks whose rows share a register.
-struct Several<'a, K, V>(&'a Down, i64, i64, PhantomData<(K, V)>);
+struct Several<'a, K, V> {
+    job: &'a Down,
+    /// As for [`Strips`].
+    flip: i64,
+    infinity: i64,
+    kind: PhantomData<(K, V)>,
+}
 
 impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        let Self(job, flip, infinity, _) = self;
-        let (flip, infinity) = (splat::<K, V>(flip), splat::<K, V>(infinity));
+        let job = self.job;
+        let (flip, infinity) = (splat::<K, V>(self.flip), splat::<K, V>(self.infinity));
         let width = job.columns * K::SIZE;
+        debug_assert!(job.row == width as isize && job.rows * width >= V::BYTES && job.rows * width <= SEVERAL);
         // A number for each element of a block: in a tie, the row with the larger number wins (compared as lanes).
         let least = match (K::FLOAT && !K::KEYS, K::SIZE) {
             (false, size) => 1 << (8 * size - 1),
@@ -291,6 +311,7 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
             let mut nans = V::no_nan();
             let (mut best, mut place) = ([flip; CHAINS], [flip; CHAINS]);
             for step in 0..length {
+                // Chains overlap where four do not divide the reads. Equal elements of the same number do no harm.
                 for chain in 0..CHAINS {
                     let at = (((chain * length).min(reads - length) + step) * V::BYTES).min(end);
                     let at = if job.last { end - at } else { at };
@@ -308,6 +329,7 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
             if V::has_nan(nans, most, infinity) {
                 return block;
             }
+            // The best lane of each column, then the number of the row that wins among the lanes that equal it.
             let needle = fold::<K, V>(most, width);
             let rows = fold::<K, V>(needle.equal(most).blend(rows, splat::<K, V>(least as i64)), width);
             let rows = Unpacked::new(rows);
