@@ -162,7 +162,9 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 values.element::<F>(column).write_unaligned(element);
                 open = open.or(!is_unique);
             }
-            for column in 0..if !F::UNIQUE && open.any() { self.columns } else { 0 } {
+            // Lanes of zeros do not say which of the two zeros it is: the element is read again.
+            let again = if !F::UNIQUE && open.any() { self.columns } else { 0 };
+            for column in 0..again {
                 if !F::from_lane::<O>(tile.best[column].assume_init()).1 {
                     let element = self.lines.line::<S>(row(column) as isize).element::<O>(column);
                     values.element::<S::Element>(column).write_unaligned(element);

@@ -254,7 +254,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 } else {
                     read_rows(ends, lines, rest, len, self.last());
                 }
-                for row in 0..if marks { rest } else { 0 } {
+                // These kernels give every row a place: it becomes -1 where that element is skipped or loses to all others.
+                let marked = if marks { rest } else { 0 };
+                for row in 0..marked {
                     let (line, index) = (lines.from(row as isize), to.index.add(count + row));
                     let place = index.read_unaligned() as isize;
                     let bits = bits(line.data.wrapping_offset(place * size as isize).read(size), size, false);

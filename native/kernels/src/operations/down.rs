@@ -95,7 +95,8 @@ unsafe fn read(
             index.write_unaligned(at.index + step * index.read_unaligned());
         }
     }
-    for block in 0..if takes { blocks } else { 0 } {
+    let taken = if takes { blocks } else { 0 };
+    for block in 0..taken {
         let Outputs { values, index, .. } = to.from(block * columns, size);
         sink.take(next.after(at, block), line, Tile { len: columns, index, values, doubts: None });
     }

@@ -213,7 +213,8 @@ impl Sink for Answers<'_> {
             index.write(places, step * size, tile.index, tile.len);
         }
         let to = values.wrapping_offset(at.output * element as isize).cast_const();
-        for number in 0..if values.is_null() || to == tile.values { 0 } else { tile.len } {
+        let copied = if values.is_null() || to == tile.values { 0 } else { tile.len };
+        for number in 0..copied {
             let bits = match tile.values.is_null() {
                 false => bits(tile.values.wrapping_add(number * element), element, false),
                 true if tile.index(number) == -1 => 0,
