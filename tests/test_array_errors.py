@@ -102,6 +102,18 @@ ArgumentError: top_k: k is 4, and there are 3 elements along axis 1
 ArgumentError: top_k: there is no mode 'max'
   help  use 'largest' or 'smallest'
 
+>>> extremum.top_k(np.zeros(3), 1, keepdim=True)
+ArgumentTypeError: top_k() got an unexpected keyword argument 'keepdim'
+  help  leave it out: the axis always stays, and has size k
+
+>>> extremum.top_k(np.zeros(3), 1, keepdims=True)
+ArgumentTypeError: top_k() got an unexpected keyword argument 'keepdims'
+  help  leave it out: the axis always stays, and has size k
+
+>>> extremum.top_k(np.zeros(3), 1, out=None)
+ArgumentTypeError: top_k() got an unexpected keyword argument 'out'
+  help  leave it out: values and indices are new arrays
+
 >>> extremum.top_k(np.zeros(3), 1, sorted="no")
 ArgumentTypeError: top_k: sorted is 'no', not a bool
   help  pass True or False

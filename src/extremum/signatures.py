@@ -136,6 +136,12 @@ _ELSEWHERE = {
 }
 """Words of other libraries, and the words for them here; the first that a function has counts."""
 
+_NEEDLESS = {
+    **dict.fromkeys(("keepdim", "keep_dims", "keepdims"), "the axis always stays, and has size k"),
+    **dict.fromkeys(("out", "output"), "values and indices are new arrays"),
+}
+"""Words that a function with `k` has no use for, and why."""
+
 _MEANINGS = {
     "default": ", which is the answer where no element takes part",
     "mode": "='smallest' for the smallest; the largest are found without it",
@@ -161,12 +167,20 @@ def unknown_keyword(
     name = next((each for each in keywords if each not in own), None)
     if name is None:
         return None
-    word = next((each for each in _ELSEWHERE.get(name, ()) if each in own and each != name), None)
-    names = ", ".join(each for each in own if each not in ("x", "arrays"))
     return ArgumentTypeError(
-        f"{function}() got an unexpected keyword argument {name!r}",
-        remedy=f"the keywords are {names}" if word is None else f"use {word}{_MEANINGS.get(word, '')}",
+        f"{function}() got an unexpected keyword argument {name!r}", remedy=_remedy(name, own)
     )
+
+
+def _remedy(name: str, own: Collection[str]) -> str:
+    """Return what helps whoever passes a keyword of this name to a function that has others."""
+    word = next((each for each in _ELSEWHERE.get(name, ()) if each in own), None)
+    if word is not None:
+        return f"use {word}{_MEANINGS.get(word, '')}"
+    if "k" in own and name in _NEEDLESS:
+        return f"leave it out: {_NEEDLESS[name]}"
+    names = ", ".join(each for each in own if each not in ("x", "arrays"))
+    return f"the keywords are {names}"
 
 
 def like(
