@@ -115,9 +115,16 @@ def test_a_word_of_another_library_is_answered_with_ours(module, name):
     for (theirs, ours), x in product((each for each in words.items() if each[0] not in known), inputs):
         error = error_of(ArgumentTypeError, function, x, **{theirs: 0, "out": None} if "out" in known else {theirs: 0})
         assert error.reason == f"{name}() got an unexpected keyword argument {theirs!r}"
-        # hardmax keeps its axes and needs no default.
-        takes = ours and ours.partition(",")[0].partition("=")[0] in known
-        assert error.remedy.startswith(f"use {ours}" if takes else "the keywords are ")
+        assert error.remedy.startswith(remedy_of(theirs, ours, known))
+
+
+def remedy_of(theirs, ours, known):
+    if ours and ours.partition(",")[0].partition("=")[0] in known:
+        return f"use {ours}"
+    if theirs == "keepdim" and "k" in known:
+        return "leave it out: the axis always stays"
+    # hardmax keeps its axes and needs no default.
+    return "the keywords are "
 
 
 def test_what_lint_checks_the_types_of_runs():
