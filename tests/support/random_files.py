@@ -8,10 +8,8 @@ that format. A call on the file must give what the oracle finds in the decoded e
 missing element treated as NaN. What is written into a file must come back from it.
 """
 
-import argparse
 import contextlib
 import os
-import sys
 import tempfile
 import warnings
 from dataclasses import dataclass, field
@@ -22,6 +20,7 @@ import h5py
 import netCDF4
 import numpy as np
 
+import random_driver
 from extremum.errors import ExtremumError
 from extremum.functions import OVER_AXES, Kind, of_kind
 from extremum.large import jobs, lengths, planned, steps, writing
@@ -571,14 +570,5 @@ def run(calls, seed):
         return sum(one_call(seed + number) for number in range(calls))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--calls", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3)))
-    given = parser.parse_args()
-    compared = run(given.calls, given.seed)
-    sys.stdout.write(f"{given.calls} calls from seed {given.seed}: {compared} results of files are the oracle's\n")
-
-
 if __name__ == "__main__":
-    main()
+    random_driver.main(__doc__, run, "results of files are the oracle's")

@@ -5,9 +5,6 @@
 A failure names the seed, which makes the same call again.
 """
 
-import argparse
-import os
-import sys
 import warnings
 
 import dask.array as da
@@ -18,6 +15,7 @@ import xarray as xr
 import extremum as ex
 import extremum.dask as ed
 import extremum.xarray as exx
+import random_driver
 from agreement import assert_identical
 from extremum.dask.selection import top_k_over
 from extremum.errors import ArgumentError
@@ -181,14 +179,5 @@ def run(calls, seed):
         return sum(one_call(seed + number) for number in range(calls))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--calls", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3)))
-    given = parser.parse_args()
-    compared = run(given.calls, given.seed)
-    sys.stdout.write(f"{given.calls} calls from seed {given.seed}: {compared} results are those of a stable sort\n")
-
-
 if __name__ == "__main__":
-    main()
+    random_driver.main(__doc__, run, "results are those of a stable sort")

@@ -1,0 +1,15 @@
+"""The command line of a random driver: how many calls, and from which seed on."""
+
+import argparse
+import os
+import sys
+
+
+def main(description, run, agreement):
+    """Make the calls that the command line names; `agreement` says what the compared results are."""
+    parser = argparse.ArgumentParser(description=description.partition("\n")[0])
+    parser.add_argument("--calls", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3)))
+    given = parser.parse_args()
+    compared = run(given.calls, given.seed)
+    sys.stdout.write(f"{given.calls} calls from seed {given.seed}: {compared} {agreement}\n")
