@@ -46,6 +46,9 @@ pub const MASK_SCRATCH: usize = 1 << 16;
 /// Columns are cut across where each task has at least this many rows.
 const TALL: usize = 16;
 
+/// Bytes of a row that a thread reads before it looks whether another thread has found what cannot be beaten.
+const BLOCK_OF_PART: usize = 1 << 20;
+
 /// Fewer columns than this do not keep vector registers busy.
 const NARROW: usize = 128;
 
@@ -158,7 +161,7 @@ impl<'a> Plan<'a> {
         let chunk = chunk.min(reduced.len).max(1);
         let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form, packed };
         if tasks > 1 {
-            plan.split(tasks);
+            plan.split(tasks, size);
         }
         // Only columns keep narrow indices, which blocks that are combined need.
         if whole && form == Form::Columns && !packed && plan.blocks() > 1 {
@@ -168,7 +171,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Cuts tiles and blocks smaller, so that there is work for all tasks: a task takes tiles, or some of the blocks of a tile.
-    fn split(&mut self, tasks: usize) {
+    fn split(&mut self, tasks: usize, size: usize) {
         // Columns are not split while there are enough rows: half a tile would read memory in pieces half as long.
         let tall = self.form == Form::Columns && !self.packed && self.reduced.len >= tasks * TALL;
         if !tall && !matches!(self.form, Form::Interleaved(_)) {
@@ -176,6 +179,9 @@ impl<'a> Plan<'a> {
         }
         let each = tasks.div_ceil(self.tiles() * positions(self.outer_reduced));
         self.chunk = self.chunk.min(self.reduced.len.div_ceil(each));
+        if each > 1 && self.form == Form::Rows {
+            self.chunk = self.chunk.min(fit(BLOCK_OF_PART, size));
+        }
     }
 
     /// The number of tiles that each line of the kept axis is cut into.

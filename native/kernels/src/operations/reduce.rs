@@ -3,6 +3,14 @@
 //! For each tile the reduced positions are visited block by block; one kernel call turns a block into a key
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
 //! Each thread takes some of the tiles, or parts of tiles where there are fewer tiles than tasks.
+//!
+//! Reading ends early where nothing can beat what was found: a True, the largest integer, a NaN.
+//!
+//! ```text
+//! for each tile: the caller reads a short stretch from the side where ties win; if that settles the tile, it is done
+//! at the first tile that this does not settle, threads start, and share it and all others
+//! a part of a tile ends when it is settled, or when a part that wins ties against it is
+//! ```
 
 use crate::kernels::lanes::Outputs;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
@@ -10,11 +18,15 @@ use crate::operations::block::Blocks;
 use crate::operations::down;
 use crate::operations::input::Input;
 use crate::operations::plan::{Form, Plan};
-use crate::operations::sink::{Results, Sink, Tile, combine};
+use crate::operations::sink::{Results, Sink, Tile, are_utmost, combine};
 use crate::operations::small;
 use crate::threads;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{array, ptr};
+
+/// Bytes that the caller reads of a tile before threads start: they take less than a microsecond, and a start takes ten.
+const HEAD: usize = 1 << 14;
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
 #[inline]
@@ -46,13 +58,11 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let (origin, places) = (layout.origin, sinks.iter().any(|sink| sink.wants().index));
     let plan = Plan::new(&inputs[0], (ENDS, places), layout, threads::tasks(num_threads));
     let walk = Blocks { inputs, plan: &plan, origin };
-    let (tiles, blocks) = (plan.tiles(), plan.blocks());
     // Without a division for a small call.
-    let parts = if num_threads == 1 { 1 } else { threads::tasks(num_threads).div_ceil(tiles).min(blocks) };
-    match parts {
-        1 => threads::share(tiles, num_threads, |tiles| walk.run(tiles, sinks)),
-        _ => walk.run_in_parts(tiles, parts, sinks),
+    if num_threads == 1 {
+        return walk.run(0..plan.tiles(), sinks);
     }
+    walk.run_on_threads(num_threads, sinks)
 }
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
@@ -64,7 +74,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         for tile in tiles {
             let (at, len) = self.tile(tile);
             if !plain {
-                self.reduce_blocks(at, len, 0..plan.blocks(), &mut states, &mut block);
+                self.reduce_blocks(at, len, 0..plan.blocks(), &mut states, &mut block, || true);
                 self.hand_on(at, len, &mut states, sinks);
                 continue;
             }
@@ -127,7 +137,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Reduces some of the blocks of one tile into `states`, each block but the first through `block`.
+    /// Reduces some of the blocks of one tile into `states`, each block but the first through `block`. It begins where ties
+    /// win, and ends when the tile is settled, or before a block that is not needed. Returns whether there are results.
     unsafe fn reduce_blocks(
         &self,
         at: ReductionOffsets,
@@ -135,48 +146,127 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         blocks: Range<usize>,
         states: &mut [Results; ENDS],
         block: &mut [Results; ENDS],
-    ) {
+        is_needed: impl Fn() -> bool,
+    ) -> bool {
         let plan = self.plan;
         let per_line = plan.blocks_per_line();
-        let (first, states) = (blocks.start, states.each_mut().map(Results::outputs));
-        for number in blocks {
+        let states = states.each_mut().map(Results::outputs);
+        for step in 0..blocks.len() {
+            if !is_needed() {
+                return step > 0;
+            }
+            let number = if self.last() { blocks.end - 1 - step } else { blocks.start + step };
             let at = position(plan.outer_reduced, at, number / per_line);
             let start = number % per_line * plan.chunk;
             let span = start..plan.reduced.len.min(start + plan.chunk);
-            let first_index = plan.reduced.after(at, span.start).index;
-            // Only a block that reaches the keys found so far has to report places.
-            let (against, into) = match number == first {
-                true => ([ptr::null(); ENDS], states),
-                false => (states.map(|state| state.keys.cast_const()), block.each_mut().map(Results::outputs)),
-            };
-            self.read(&at, len, span, &against, &into);
-            for ((state, block), input) in states.iter().zip(into).zip(&self.inputs) {
-                (0..len).for_each(|at| {
-                    *block.index.add(at) = first_index + *block.index.add(at) * plan.reduced.strides.index;
-                });
-                if number != first {
+            if step == 0 {
+                self.reduce_span(at, len, span, &[ptr::null(); ENDS], &states);
+            } else {
+                // Only a block that reaches the keys found so far has to report places.
+                let against = states.map(|state| state.keys.cast_const());
+                let block = block.each_mut().map(Results::outputs);
+                self.reduce_span(at, len, span, &against, &block);
+                for ((state, block), input) in states.iter().zip(block).zip(&self.inputs) {
                     combine(len, *state, block, input, input.last);
                 }
+            }
+            if self.is_settled(len, &states) {
+                break;
+            }
+        }
+        true
+    }
+
+    /// Reduces a span of the reduced axis into `to`, with row-major indices. A line of that axis begins at `at`.
+    unsafe fn reduce_span(
+        &self,
+        at: ReductionOffsets,
+        len: usize,
+        span: Range<usize>,
+        against: &[*const u8; ENDS],
+        to: &[Outputs; ENDS],
+    ) {
+        let reduced = self.plan.reduced;
+        let first_index = reduced.after(at, span.start).index;
+        self.read(&at, len, span, against, to);
+        for to in to {
+            for position in 0..len {
+                let index = to.index.add(position);
+                *index = first_index + *index * reduced.strides.index;
             }
         }
     }
 
-    /// Reduces each of a few tiles in several parts at once and hands it to the sinks. Not inlined: a call on one thread would have
-    /// to jump over it.
+    /// Whether what a tile has found cannot change any more: no key beats those found, and since the walk begins where ties
+    /// win, no equal key does. Along several reduced axes the walk has another order than the indices.
+    unsafe fn is_settled(&self, len: usize, states: &[Outputs; ENDS]) -> bool {
+        let mut ends = states.iter().zip(&self.inputs);
+        self.plan.outer_reduced.is_empty() && ends.all(|(state, input)| are_utmost(len, *state, input))
+    }
+
+    /// Reduces all tiles on several threads. Not inlined: a call on one thread would have to jump over it.
     #[inline(never)]
-    unsafe fn run_in_parts(&self, tiles: usize, parts: usize, sinks: [&impl Sink; ENDS]) {
-        let blocks = threads::ranges(self.plan.blocks(), parts);
-        let part = |number: Range<usize>| {
-            let (at, len) = self.tile(number.start / parts);
-            let (mut states, mut block) = (self.results(), self.results());
-            self.reduce_blocks(at, len, blocks[number.start % parts].clone(), &mut states, &mut block);
-            states
-        };
-        let mut results = threads::map(threads::ranges(tiles * parts, tiles * parts), part);
-        for (tile, results) in results.chunks_mut(parts).enumerate() {
+    unsafe fn run_on_threads(&self, num_threads: usize, sinks: [&(impl Sink + Sync); ENDS]) {
+        let tiles = self.plan.tiles();
+        let done = self.run_heads(tiles, sinks);
+        let left = tiles - done;
+        if left == 0 {
+            return;
+        }
+        match threads::tasks(num_threads).div_ceil(left).min(self.plan.blocks()) {
+            1 => threads::share(left, num_threads, |tiles| self.run(done + tiles.start..done + tiles.end, sinks)),
+            parts => self.run_in_parts(done..tiles, parts, sinks),
+        }
+    }
+
+    /// Hands on the tiles, from the first on, which a short stretch of each row settles, and returns their number: threads that
+    /// start would take a thousand times as long.
+    unsafe fn run_heads(&self, tiles: usize, sinks: [&impl Sink; ENDS]) -> usize {
+        let plan = self.plan;
+        if plan.form != Form::Rows || !plan.outer_reduced.is_empty() {
+            return 0;
+        }
+        let mut states = self.results();
+        for tile in 0..tiles {
             let (at, len) = self.tile(tile);
-            let (totals, others) = results.split_first_mut().expect("a part");
-            for states in others {
+            let head = (HEAD / self.inputs[0].element.size() / len).clamp(1, plan.chunk);
+            let start = if self.last() { plan.reduced.len - head } else { 0 };
+            let to = states.each_mut().map(Results::outputs);
+            self.reduce_span(at, len, start..start + head, &[ptr::null(); ENDS], &to);
+            if !self.is_settled(len, &to) {
+                return tile;
+            }
+            self.hand_on(at, len, &mut states, sinks);
+        }
+        tiles
+    }
+
+    /// Reduces each of a few tiles in several parts at once and hands it to the sinks.
+    unsafe fn run_in_parts(&self, tiles: Range<usize>, parts: usize, sinks: [&impl Sink; ENDS]) {
+        let blocks = threads::ranges(self.plan.blocks(), parts);
+        // For each tile, the part that settles it, counted from where ties win: no later part is needed.
+        let settled: Vec<_> = tiles.clone().map(|_| AtomicUsize::new(usize::MAX)).collect();
+        let reduce_part = |number: Range<usize>| {
+            let (tile, part) = (number.start / parts, number.start % parts);
+            let (at, len) = self.tile(tiles.start + tile);
+            let rank = if self.last() { parts - 1 - part } else { part };
+            let is_needed = || rank <= settled[tile].load(Ordering::Relaxed);
+            let (mut states, mut block) = (self.results(), self.results());
+            if !self.reduce_blocks(at, len, blocks[part].clone(), &mut states, &mut block, is_needed) {
+                return None;
+            }
+            if self.is_settled(len, &states.each_mut().map(Results::outputs)) {
+                settled[tile].fetch_min(rank, Ordering::Relaxed);
+            }
+            Some(states)
+        };
+        let all = tiles.len() * parts;
+        let mut results = threads::map(threads::ranges(all, all), reduce_part);
+        for (tile, results) in tiles.zip(results.chunks_mut(parts)) {
+            let (at, len) = self.tile(tile);
+            let mut results = results.iter_mut().flatten();
+            let totals = results.next().expect("a part that is needed");
+            for states in results {
                 for ((total, state), input) in totals.iter_mut().zip(states).zip(&self.inputs) {
                     combine(len, total.outputs(), state.outputs(), input, input.last);
                 }

@@ -1,6 +1,6 @@
 //! Where the results of a reduction go, and how those of blocks become those of a tile.
 
-use crate::element::compare::{Key, Lane};
+use crate::element::compare::{Key, Lane, utmost};
 use crate::element::order::Order;
 use crate::element::with_element_and_order;
 use crate::isa::{Task, dispatch};
@@ -111,6 +111,15 @@ pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input
         last,
         order: PhantomData,
     }))
+}
+
+/// Whether no key beats any of the first `len` results.
+pub unsafe fn are_utmost(len: usize, results: Outputs, input: &Input) -> bool {
+    with_element_and_order!(input.element, input.largest, E, O => {
+        let keys = results.keys.cast::<Key<E>>();
+        debug_assert!(keys.is_aligned());
+        (0..len).all(|at| *keys.add(at) == utmost::<O, _>())
+    })
 }
 
 /// The only combination of (key, index), which is associative: it joins blocks, threads and chunks. It looks only at keys and

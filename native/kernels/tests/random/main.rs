@@ -9,6 +9,7 @@
 mod case;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod denormals;
+mod early;
 mod key;
 mod memory;
 
