@@ -1,6 +1,8 @@
 """Adapters of runtimes: an error names the adapter that fails, and adapters in files are found."""
 
 import json
+import os
+import shutil
 import sys
 
 import onnx
@@ -21,6 +23,7 @@ from beside import load
 def runtimes():
     return [SimpleNamespace(name=name, version="7", load=load) for name in ["mine", "mine:other"]]
 """
+TINYGRAD = ("tinygrad", "tinygrad.nn", "tinygrad.nn.onnx")
 BESIDE = """
 from extremum import backend
 
@@ -34,14 +37,14 @@ def modules_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_FILES", {})
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    for name in ("beside", "broken", "halted", "lacking", "openvino"):
+    for name in ("beside", "broken", "halted", "lacking", "openvino", *TINYGRAD):
         monkeypatch.delitem(sys.modules, name, raising=False)
     registry._open.cache_clear()
     (tmp_path / "beside.py").write_text(BESIDE)
     (tmp_path / "mine.py").write_text(MINE)
     yield tmp_path
     registry._open.cache_clear()
-    for name in ("beside", "openvino"):
+    for name in ("beside", "openvino", *TINYGRAD):
         sys.modules.pop(name, None)
 
 
@@ -106,6 +109,27 @@ def test_a_package_that_is_installed_and_cannot_be_imported(modules_folder, monk
         runtimes.find("openvino")
     assert caught.value.given == "ImportError: libtbb.so.12: cannot open"
     assert caught.value.where == f"{modules_folder / 'openvino' / '__init__.py'}, line 1"
+
+
+@pytest.mark.parametrize(
+    ("given", "tools", "device"),
+    [({}, [], "PYTHON"), ({}, ["clang"], "CPU"), ({"CC": "other"}, ["clang"], "PYTHON"), ({"DEV": "CUDA"}, [], "CUDA")],
+)
+def test_tinygrad_compiles_where_there_is_a_compiler(modules_folder, monkeypatch, given, tools, device):
+    files = {
+        "tinygrad/__init__.py": "Tensor = None\n",
+        "tinygrad/nn/__init__.py": "",
+        "tinygrad/nn/onnx.py": "OnnxRunner = None\n",
+        "tinygrad-7.dist-info/METADATA": "Metadata-Version: 2.1\nName: tinygrad\nVersion: 7\n",
+    }
+    for file, text in files.items():
+        (modules_folder / file).parent.mkdir(exist_ok=True)
+        (modules_folder / file).write_text(text)
+    environment = dict(given)
+    monkeypatch.setattr(os, "environ", environment)
+    monkeypatch.setattr(shutil, "which", {name: f"/usr/bin/{name}" for name in tools}.get)
+    assert runtimes.find("tinygrad").version == "7"
+    assert environment["DEV"] == device
 
 
 def test_the_others_are_asked_where_one_fails(modules_folder, monkeypatch):
