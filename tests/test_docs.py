@@ -26,7 +26,12 @@ def run_doctest(test: doctest.DocTest) -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_the_docstrings_run(name):
-    needed = {"extremum.cubed": "cubed", "extremum.dask": "dask", "extremum.xarray": "xarray"}
+    needed = {
+        "extremum.cubed": "cubed",
+        "extremum.dask": "dask",
+        "extremum.gpu": "triton",
+        "extremum.xarray": "xarray",
+    }
     for start, library in needed.items():
         if name.startswith(start):
             pytest.importorskip(library)

@@ -23,6 +23,8 @@ HEAVY = (
     "psutil",
     "click",
     "rich",
+    "torch",
+    "triton",
 )
 # A statement, and the heavy packages that it loads.
 LOADED = {
@@ -72,6 +74,7 @@ FRONTENDS = {
     ),
     "import extremum.dask": ("extremum.dask needs dask", "dask", "extremum[dask]"),
     "import extremum.xarray": ("extremum.xarray needs xarray", "xarray", "extremum[xarray]"),
+    "import extremum.gpu": ("extremum.gpu needs torch", "torch", "extremum[gpu]"),
     "import extremum.cubed": ("extremum.cubed needs cubed", "cubed", "pip install cubed"),
 }
 

@@ -9,7 +9,7 @@ import extremum
 from extremum import backend, directml
 from extremum.errors import DependencyError
 
-NAMES = "backend check conformance cubed dask directml errors fix onnxruntime operations runtimes xarray"
+NAMES = "backend check conformance cubed dask directml errors fix gpu onnxruntime operations runtimes xarray"
 PACKAGES = [f"extremum.{name}" for name in NAMES.split()]
 MODEL = '<ir_version: 8, opset_import: ["" : 13]> g (float[2, n] x) => (int64[1, n] y) { y = ArgMax(x) }'
 

@@ -56,6 +56,7 @@ _PACKAGES = (
     "dask",
     "directml",
     "fix",
+    "gpu",
     "onnxruntime",
     "runtimes",
     "xarray",

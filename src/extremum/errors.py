@@ -227,6 +227,7 @@ EXTRAS = {
     **dict.fromkeys(("dask", "distributed"), "dask"),
     **dict.fromkeys(("xarray", "h5py", "netCDF4"), "xarray"),
     "zarr": "zarr",
+    **dict.fromkeys(("torch", "triton"), "gpu"),
 }
 """The extra that installs a library, by its import name."""
 

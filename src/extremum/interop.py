@@ -325,26 +325,11 @@ def _torch_operand(x: Any) -> Operand | None:
         raise _without_elements(x, "its elements are known when the graph runs")
     if not issubclass(cls, torch.Tensor):
         return None
-    if cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
-        if hasattr(cls, "get_mask"):
-            return None
-        _refuse_nested(x)
-        # What a tracer passes around: its memory, if it has any, holds nothing.
-        raise _without_elements(x, f"{cls.__qualname__} answers for its operations itself")
-    if cls is not torch.Tensor:
-        # The functions of a subclass may do anything; the memory is that of a tensor.
-        x = torch.Tensor.as_subclass(x, torch.Tensor)
-    _refuse_nested(x)
+    if cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__ and hasattr(cls, "get_mask"):
+        return None
+    x = strided_tensor(x)
     if x.device.type != "cpu":
         refuse_device(x, x.device)
-    if x.requires_grad:
-        raise ArgumentError(
-            "a tensor that requires its gradient: an index has none, and a value's would be lost",
-            given="torch.Tensor with requires_grad=True",
-            remedy="pass x.detach()",
-        )
-    if x.layout is not torch.strided:
-        raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
     # A bit of the tensor marks a pending negation or conjugation, which its memory does not show.
     plain = x.resolve_conj().resolve_neg()
     is_bfloat16 = plain.dtype is torch.bfloat16
@@ -360,6 +345,28 @@ def _torch_operand(x: Any) -> Operand | None:
     if is_bfloat16:
         array = array.view(load_module("ml_dtypes").bfloat16)
     return Operand(array, _torch_tensor, None, False, "torch")
+
+
+def strided_tensor(x: Any) -> Any:
+    """Return a tensor on any device, as one of the plain class, or refuse one whose memory is not its elements."""
+    cls = type(x)
+    if cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        _refuse_nested(x)
+        # What a tracer passes around: its memory, if it has any, holds nothing.
+        raise _without_elements(x, f"{cls.__qualname__} answers for its operations itself")
+    if cls is not torch.Tensor:
+        # The functions of a subclass may do anything; the memory is that of a tensor.
+        x = torch.Tensor.as_subclass(x, torch.Tensor)
+    _refuse_nested(x)
+    if x.requires_grad:
+        raise ArgumentError(
+            "a tensor that requires its gradient: an index has none, and a value's would be lost",
+            given="torch.Tensor with requires_grad=True",
+            remedy="pass x.detach()",
+        )
+    if x.layout is not torch.strided:
+        raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
+    return x
 
 
 def _refuse_nested(x: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast, get_args
@@ -131,7 +131,7 @@ class Reduction:
             self._refuse_empty(array, engine.is_empty(ends[0].indices))
         results = []
         for end, filling in zip(ends, defaults or ends, strict=True):
-            if empty:
+            if empty and defaults is not None:
                 engine.fill(end.values if values else end.indices, engine.is_empty(end.indices), filling)
             indices = None if index is None else engine.cast(end.indices, index)
             results.append(ValuesIndices(end.values if values else None, indices))
@@ -191,7 +191,9 @@ class Reduction:
     def _refuse_empty(self, array: NDArray[Any], slices: NDArray[np.bool_]) -> None:
         """Refuse the slices without an element that takes part."""
         place = self.engine.first(slices)
-        assert place is not None
+        if place is None:
+            # An engine that would have to wait for the number of empty slices says that there may be some.
+            return
         why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
         raise ArgumentError(
             f"{self.function}: {self.slice_at(place)} has no element to choose from: {why}",
@@ -301,25 +303,30 @@ def as_mask(function: str, where: Any, shape: Ints | None = None, labels: Labels
     """
     require_labels(function, where, labels)
     operand = operand_of(function, where)
-    array = operand.array
     if count := operand.missing:
         raise ArgumentError(
             f"{function}: where has {counted(count, 'missing element')}, neither True nor False",
             remedy="fill them with True or False",
         )
-    if array.dtype != np.bool_:
+    mask: NDArray[np.bool_] = spread_mask(function, operand.array, shape, np.broadcast_to)
+    return mask
+
+
+def spread_mask(function: str, mask: Any, shape: Ints | None, broadcast: Callable[[Any, Ints], Any]) -> Any:
+    """Return a mask broadcast to a shape by the function of its library, or refuse it."""
+    if mask.dtype != np.bool_:
         raise ElementTypeError(
-            f"{function}: where has element type {array.dtype}, not bool",
-            given=f"where: {summary_of(array)}",
+            f"{function}: where has element type {mask.dtype}, not bool",
+            given=f"where: {summary_of(mask)}",
             remedy="pass the outcome of a comparison, or where.astype(bool)",
         )
     if shape is None:
-        return array
+        return mask
     try:
-        return np.broadcast_to(array, shape)
-    except ValueError:
+        return broadcast(mask, shape)
+    except (RuntimeError, ValueError):
         raise ArgumentError(
-            f"{function}: where has shape {array.shape}, which does not broadcast to the shape {shape} of the array",
+            f"{function}: where has shape {mask.shape}, which does not broadcast to the shape {shape} of the array",
             remedy="its dimensions, aligned at the last one, must be equal to those of the array, or 1",
         ) from None
 

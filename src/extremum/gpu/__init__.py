@@ -1,0 +1,139 @@
+"""The array functions on arrays that live on a GPU: tensors of PyTorch, and arrays of CuPy and JAX through DLPack.
+
+The answers have the bits of those on the CPU, and are arrays of the same library on the same device. The functions of
+:mod:`extremum` call these for such arrays. Under ``TRITON_INTERPRET=1`` these take tensors on the CPU, for tests.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from extremum.errors import required_by
+
+with required_by("extremum.gpu", extra_of="triton"):
+    import torch  # noqa: F401
+    import triton  # noqa: F401
+
+from extremum.gpu import engine
+from extremum.signatures import ArgKeywords, Axes, ValueKeywords, like
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["argmax", "argmin", "max", "min", "minmax"]
+__dir__ = __all__.copy
+
+
+@like("argmax", without=["out"])
+def argmax(x: Any, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> Any:
+    """Index of the largest element of an array on a GPU, over any set of axes.
+
+    Every bit of the answer is that of :func:`extremum.argmax`.
+
+    Parameters
+    ----------
+    x : torch.Tensor, cupy.ndarray or jax.Array
+        An array on a GPU of any shape and strides; bool, an integer, float16, bfloat16, float32 or float64.
+
+    Returns
+    -------
+    torch.Tensor, cupy.ndarray or jax.Array
+        The indices, as an array of the same library on the same device.
+
+    Raises
+    ------
+    ArgumentError, AxisError, ElementTypeError
+        As for NumPy's arrays; or a CUDA graph is being captured, and this call would have to see elements before it
+        answers.
+    ArgumentTypeError
+        `x` is not an array on a GPU.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import extremum.gpu
+    >>> device = "cuda" if torch.cuda.is_available() else "cpu"
+    >>> x = torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device)
+    >>> extremum.gpu.argmax(x, 1).tolist()
+    [1, 0]
+    """
+    return engine.over_axes("argmax", x, axis, **options)
+
+
+@like("argmin", after=[argmax], without=["out"])
+def argmin(x: Any, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> Any:
+    """Index of the smallest element of an array on a GPU, over any set of axes.
+
+    Every bit of the answer is that of :func:`extremum.argmin`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import extremum.gpu
+    >>> device = "cuda" if torch.cuda.is_available() else "cpu"
+    >>> extremum.gpu.argmin(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
+    [0, 1]
+    """
+    return engine.over_axes("argmin", x, axis, **options)
+
+
+@like("max", after=[argmax], without=["out"])
+def max(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> Any:
+    """Largest element of an array on a GPU, over any set of axes, with its index on request.
+
+    Every bit of the answer is that of :func:`extremum.max`.
+
+    Returns
+    -------
+    torch.Tensor, cupy.ndarray or jax.Array
+        The values, as an array of the same library on the same device; with ``return_index`` a ``ValuesIndices``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import extremum.gpu
+    >>> device = "cuda" if torch.cuda.is_available() else "cpu"
+    >>> extremum.gpu.max(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
+    [5.0, 7.0]
+    """
+    return engine.over_axes("max", x, axis, **options)
+
+
+@like("min", after=[max, argmax], without=["out"])
+def min(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> Any:
+    """Smallest element of an array on a GPU, over any set of axes, with its index on request.
+
+    Every bit of the answer is that of :func:`extremum.min`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import extremum.gpu
+    >>> device = "cuda" if torch.cuda.is_available() else "cpu"
+    >>> extremum.gpu.min(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
+    [1.0, 0.0]
+    """
+    return engine.over_axes("min", x, axis, **options)
+
+
+@like("minmax", after=[max, argmax], without=["out"])
+def minmax(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> Any:
+    """Smallest and largest element of an array on a GPU, over any set of axes, with their indices on request.
+
+    Every bit of the answer is that of :func:`extremum.minmax`.
+
+    Returns
+    -------
+    MinMax or MinMaxIndices
+        Arrays of the same library on the same device.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import extremum.gpu
+    >>> device = "cuda" if torch.cuda.is_available() else "cpu"
+    >>> low, high = extremum.gpu.minmax(torch.tensor([3.0, 1.0, 2.0], device=device))
+    >>> low.item(), high.item()
+    (1.0, 3.0)
+    """
+    return engine.over_axes("minmax", x, axis, **options)

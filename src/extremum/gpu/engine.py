@@ -1,0 +1,395 @@
+"""Tensors of PyTorch on a GPU, searched by the kernels of this folder.
+
+Options, policies and messages are those of the CPU: :class:`Device` is the engine that a reduction is given. Arrays of
+other libraries come in and go out through DLPack, without a copy. Everything runs on the current stream.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from extremum.engine import Engine
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
+from extremum.gpu import kernels, plans
+from extremum.indices import axis_error, integers
+from extremum.interop import Operand, device_of, strided_tensor
+from extremum.loading import load_module
+from extremum.reductions import (
+    ENDS,
+    Index,
+    Ints,
+    Reduction,
+    as_mask,
+    index_type,
+    spread_mask,
+    values_then_indices,
+)
+from extremum.signatures import result_of
+
+INTERPRETED = os.environ.get("TRITON_INTERPRET", "0") == "1"
+"""Whether the kernels run on the CPU, by Triton's interpreter: then they take tensors there."""
+
+# The integers that have the bits of an element, by its bytes.
+_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+_INFINITY = {
+    torch.float16: 0x7C00,
+    torch.bfloat16: 0x7F80,
+    torch.float32: 0x7F800000,
+    torch.float64: 0x7FF0000000000000,
+}
+"""The bits of infinity: those of NaN are greater."""
+
+_TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64"),
+)
+
+
+@functools.cache
+def _types() -> dict[torch.dtype, np.dtype[Any]]:
+    """Return NumPy's name for each element type of PyTorch that is compared here."""
+    bfloat16 = load_module("ml_dtypes").bfloat16
+    return {
+        getattr(torch, name): np.dtype(bfloat16 if name == "bfloat16" else name)
+        for name in _TYPES
+        if hasattr(torch, name)
+    }
+
+
+@functools.cache
+def tensor_type(dtype: np.dtype[Any]) -> torch.dtype:
+    """Return PyTorch's name for an element type of NumPy."""
+    for own, name in _types().items():
+        if name == dtype:
+            return own
+    raise ElementTypeError(f"PyTorch has no elements of type {dtype}", remedy="use a type that it has")
+
+
+class Elements:
+    """A tensor with the shape and the element type as NumPy names them, by which a reduction decides."""
+
+    __slots__ = ("dtype", "shape", "tensor")
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+        self.shape = tuple(tensor.shape)
+        self.dtype = _types().get(tensor.dtype)
+        if self.dtype is None:
+            raise ElementTypeError(
+                f"elements of type {tensor.dtype} have no order here",
+                remedy="convert to bool, an integer, float16, bfloat16, float32 or float64",
+            )
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+
+def bits_of(x: torch.Tensor) -> torch.Tensor:
+    """Return the elements as signed integers with the same bits, in the same memory."""
+    return x.view(_BITS[x.element_size()])
+
+
+def kind_of(dtype: torch.dtype) -> tuple[str, int]:
+    """Return how a kernel makes keys of elements: the kind, and the bits of infinity."""
+    if dtype.is_floating_point:
+        return "float", _INFINITY[dtype]
+    return ("signed" if dtype.is_signed else "unsigned"), 0
+
+
+def operand_of(function: str, x: Any) -> Operand:
+    """Return an array on a GPU as an operand with :class:`Elements`, or refuse it."""
+    if isinstance(x, torch.Tensor):
+        tensor = strided_tensor(x)
+        wrap: Any = _as_it_is
+        library = "torch"
+    else:
+        tensor = _by_dlpack(function, x)
+        wrap = _way_back(x)
+        library = type(x).__module__.partition(".")[0]
+    on_cpu = tensor.device.type == "cpu"
+    if on_cpu and not INTERPRETED:
+        raise ArgumentTypeError(
+            f"{function}: the elements are on the CPU, and this function takes arrays on a GPU",
+            remedy=f"call extremum.{function}, which takes both",
+        )
+    if not on_cpu and (INTERPRETED or tensor.device.type != "cuda"):
+        where = "the CPU alone under TRITON_INTERPRET=1" if INTERPRETED else "GPUs of NVIDIA and AMD"
+        raise ElementTypeError(
+            f"{function}: the elements are on the device {tensor.device}, and the kernels run on {where}",
+            remedy="copy the array to the CPU first",
+        )
+    elements: Any = Elements(tensor)
+    return Operand(elements, wrap, library=library)
+
+
+def _as_it_is(result: torch.Tensor, axes: Ints) -> torch.Tensor:
+    return result
+
+
+def _by_dlpack(function: str, x: Any) -> torch.Tensor:
+    if device_of(x) is None and not INTERPRETED:
+        raise ArgumentTypeError(
+            f"{function}: {type(x).__qualname__} is not an array on a GPU",
+            remedy=f"call extremum.{function}, which takes arrays of any library",
+        )
+    try:
+        return torch.from_dlpack(x)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise ElementTypeError(
+            f"{function}: PyTorch cannot read the elements through DLPack: {error}",
+            given=type(x).__qualname__,
+            remedy="install PyTorch with support of this device, or copy the array to the CPU first",
+        ) from None
+
+
+def _way_back(x: Any) -> Any:
+    """Return the function that makes a tensor an array of the library of `x`, in the same memory."""
+    namespace = x.__array_namespace__() if hasattr(x, "__array_namespace__") else np
+
+    def wrap(result: torch.Tensor, axes: Ints) -> Any:
+        return namespace.from_dlpack(result)
+
+    return wrap
+
+
+def mask_of(function: str, where: Any, x: Elements) -> torch.Tensor | None:
+    """Return a mask of any library as a tensor beside the elements, in their shape; None if there is none."""
+    if where is None:
+        return None
+    if isinstance(where, torch.Tensor) or (device_of(where) is not None):
+        own: Any = Elements(where if isinstance(where, torch.Tensor) else _by_dlpack(function, where))
+    else:
+        own = Elements(torch.from_numpy(np.array(as_mask(function, where))).to(x.tensor.device))
+    tensor: torch.Tensor = spread_mask(function, own, x.shape, lambda mask, shape: mask.tensor.expand(shape))
+    if tensor.device != x.tensor.device:
+        raise ArgumentError(
+            f"{function}: where is on the device {tensor.device}, and the array on {x.tensor.device}",
+            remedy="move the mask to the device of the array",
+        )
+    return tensor
+
+
+class OnDevice(Reduction):
+    """A reduction of elements on a GPU."""
+
+    __slots__ = ()
+
+    def mask(self, x: Operand) -> Any:
+        """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
+        elements: Any = x.array
+        return mask_of(self.function, self.where, elements)
+
+
+class Device(Engine):
+    """The functions of a reduction for tensors."""
+
+    def reduce(  # type: ignore[override]
+        self,
+        x: Elements,
+        axis: Any,
+        *,
+        function: str,
+        largest: Sequence[bool],
+        keepdims: bool,
+        select_last_index: bool,
+        omit: bool,
+        times: bool,
+        where: torch.Tensor | None,
+        values: bool,
+        index: Index,
+    ) -> tuple[int, list[list[Any]]]:
+        """Search, as the native module does; the first result only says that there may be empty slices."""
+        axes = reduced_axes(function, x, axis)
+        shape = tuple(1 if at in axes else size for at, size in enumerate(x.shape))
+        if not keepdims:
+            shape = tuple(size for at, size in enumerate(x.shape) if at not in axes)
+        type_of_index = torch.int64 if index is None else tensor_type(index)
+        ends: list[list[Any]] = []
+        for each in largest:
+            best, places = reduce_tensor(
+                x.tensor, axes, each, select_last_index, omit, where, values, type_of_index
+            )
+            ends.append(
+                [best.reshape(shape) if values else None, None if index is None else places.reshape(shape)]
+            )
+        return 1, ends
+
+    def is_nan(self, values: Any) -> Any:
+        """Return where the elements are NaN."""
+        return (
+            torch.isnan(values) if values.is_floating_point() else torch.zeros_like(values, dtype=torch.bool)
+        )
+
+    def is_empty(self, indices: Any) -> Any:
+        """Return which slices have no element that takes part."""
+        return bits_of(indices) == -1
+
+    def first(self, slices: Any) -> Ints | None:
+        """Return the place of the first True, None if there is none; this waits for the device."""
+        _refuse_capture()
+        if not bool(slices.any()):
+            return None
+        return tuple(map(int, torch.nonzero(slices)[0]))
+
+    def fill(self, result: Any, slices: Any, value: Any) -> None:
+        """Write a value into the result for some slices."""
+        bits = bits_of(result)
+        own = np.asarray(value, _types()[result.dtype])
+        bits.masked_fill_(slices, int(own.view(f"i{own.itemsize}")))
+
+    def cast(self, indices: Any, dtype: np.dtype[Any]) -> Any:
+        """Return the indices in the type that the caller wants."""
+        return indices.to(tensor_type(dtype))
+
+
+DEVICE = Device()
+
+
+def _refuse_capture() -> None:
+    """Refuse to look at elements while a graph is captured, which records work and does none."""
+    if not INTERPRETED and torch.cuda.is_current_stream_capturing():
+        raise ArgumentError(
+            "a CUDA graph is being captured, and this call has to see elements before it answers",
+            remedy="pass a default for slices that may be empty, and a nan_policy other than 'raise'",
+        )
+
+
+def reduced_axes(function: str, x: Any, axis: Any) -> Ints:
+    """Return the axes that are reduced, ascending, or refuse them."""
+    rank = len(x.shape)
+    if axis is None:
+        return tuple(range(rank))
+    several = integers(function, axis, x)
+    several = several if isinstance(several, tuple) else (several,)
+    axes = {each % rank for each in several if -rank <= each < rank}
+    if len(axes) < len(several):
+        raise axis_error(function, several, x.shape, x)
+    return tuple(sorted(axes))
+
+
+def _dimensions(arrays: Sequence[torch.Tensor], axes: Sequence[int]) -> list[plans.Dimension]:
+    return [(arrays[0].shape[axis], *(each.stride(axis) for each in arrays)) for axis in axes]
+
+
+def slices_of(arrays: list[torch.Tensor], axes: Ints) -> tuple[list[torch.Tensor], plans.Slices]:
+    """Return arrays of one shape and how a kernel walks their slices; an array is copied if it has to be."""
+    kept = [axis for axis in range(arrays[0].ndim) if axis not in axes]
+    found = plans.slices(_dimensions(arrays, kept), _dimensions(arrays, axes))
+    # A mask whose strides do not fit costs less to copy than the array, which comes first.
+    for first in (1, 0):
+        if found is None:
+            order = [*kept, *axes]
+            back = sorted(range(len(order)), key=order.__getitem__)
+            copies = [each.permute(order).contiguous().permute(back) for each in arrays[first:]]
+            arrays = [*arrays[:first], *copies]
+            found = plans.slices(_dimensions(arrays, kept), _dimensions(arrays, axes))
+    assert found is not None
+    return arrays, found
+
+
+@functools.cache
+def _processors(device: torch.device) -> int:
+    if device.type == "cpu":
+        return 4
+    return int(torch.cuda.get_device_properties(device).multi_processor_count)
+
+
+def reduce_tensor(
+    x: torch.Tensor,
+    axes: Ints,
+    largest: bool,
+    last: bool,
+    omit: bool,
+    where: torch.Tensor | None,
+    with_values: bool,
+    index: torch.dtype,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the values and the indices of the slices, one after the other; an index is -1 where nothing takes part."""
+    kind, infinity = kind_of(x.dtype)
+    bits = bits_of(x)
+    length = math.prod(x.shape[axis] for axis in axes)
+    total = math.prod(size for axis, size in enumerate(x.shape) if axis not in axes)
+    values = torch.empty(total if with_values else 0, dtype=bits.dtype, device=x.device)
+    indices = torch.empty(total, dtype=index, device=x.device)
+    places = bits_of(indices)
+    if not total or not length:
+        return values.zero_().view(x.dtype), places.fill_(-1).view(index)
+    arrays, layout = slices_of([bits] if where is None else [bits, where.view(torch.int8)], axes)
+    plan = plans.reduction(layout, x.element_size(), _processors(x.device))
+    keys = starts = places
+    if plan.parts > 1:
+        wide = torch.int64 if x.element_size() == 8 else torch.int32
+        keys = torch.empty(plan.parts * total, dtype=wide, device=x.device)
+        starts = torch.empty(plan.parts * total, dtype=torch.int64, device=x.device)
+    # Without a mask its strides mean nothing.
+    strides = [(each[1], each[-1]) for each in (layout.outer, layout.inner, layout.along)]
+    (outer_x, outer_mask), (inner_x, inner_mask), (along_x, along_mask) = strides
+    _launch(
+        kernels.reduce,
+        (plan.blocks, plan.parts, 1),
+        (
+            *(arrays[0], arrays[-1], keys, starts, places, values if with_values else bits),
+            *(layout.outer[0], layout.inner[0], length),
+            *(outer_x, inner_x, along_x, outer_mask, inner_mask, along_mask),
+            *(*layout.slots, total, plan.length),
+        ),
+        (
+            *(kind, infinity, largest, last, omit and kind == "float", where is not None, with_values),
+            *(plan.parts > 1, plan.by_rows, plan.kept, plan.tile),
+        ),
+    )
+    if plan.parts > 1:
+        tile = plans.power(plan.parts)
+        kept = max(1, min(plans.power(total), plans.TILE[4] // tile))
+        _launch(
+            kernels.finish,
+            (-(-total // kept), 1, 1),
+            (
+                *(arrays[0], keys, starts, places, values if with_values else bits),
+                *(layout.outer[0], layout.inner[0], outer_x, inner_x, along_x),
+                *(*layout.slots, total, plan.parts),
+            ),
+            (last, with_values, kept, tile),
+        )
+    return values.view(x.dtype), indices
+
+
+def _launch(
+    kernel: Any, grid: tuple[int, int, int], arguments: tuple[Any, ...], constants: tuple[Any, ...]
+) -> None:
+    kernel[grid](*arguments, *constants)
+
+
+def over_axes(function: str, x: Any, axis: Any, **options: Any) -> Any:
+    """Answer a call of ``argmax``, ``argmin``, ``max``, ``min`` or ``minmax`` of an array on a GPU."""
+    refuse_out(function, options.pop("out", None))
+    with_index = options.pop("return_index", None)
+    dtype = options.pop("dtype", None) or options.pop("index_dtype", None)
+    default = options.pop("default", None)
+    values = not function.startswith("arg")
+    operand = operand_of(function, x)
+    call = OnDevice(function, ENDS[function], axis, engine=DEVICE, **options)
+    index = index_type(function, dtype) if with_index or not values else None
+    results = values_then_indices(call.find(operand, values, index, default))
+    return result_of(function, [operand.wrap(each, ()) for each in results])
+
+
+def refuse_out(function: str, out: object) -> None:
+    """Refuse an array to write to."""
+    if out is not None:
+        raise ArgumentError(f"{function}: results on a GPU are new arrays", remedy="omit out")

@@ -1,0 +1,24 @@
+"""Every kernel compiles for GPUs that are not there, keeps its registers, and loads 16 bytes at once."""
+
+import os
+
+import pytest
+
+pytest.importorskip("triton", reason="PyTorch is large: .ci/leg gpu installs it")
+if os.environ.get("TRITON_INTERPRET") == "1":
+    pytest.skip("the interpreter compiles nothing: .ci/leg gpu runs this file without it", allow_module_level=True)
+
+from gpu_compile import TARGETS, cases, compiled
+
+CASES = dict(cases())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+def test_a_kernel_compiles_without_spills_and_with_wide_loads(name, target):
+    kernel, *arguments = CASES[name]
+    result = compiled(kernel, target, *arguments)
+    assert result.spills == 0
+    assert result.registers <= 128
+    assert result.widest in (16, None)

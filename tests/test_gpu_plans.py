@@ -1,0 +1,119 @@
+"""Which kernel runs on how many programs: a function of sizes and strides, which needs neither a GPU nor PyTorch."""
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import extremum
+
+# The package `extremum.gpu` needs PyTorch; this file of it does not.
+PATH = Path(extremum.__file__).parent / "gpu" / "plans.py"
+SPEC = importlib.util.spec_from_file_location("plans", PATH)
+plans = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(plans)
+
+
+def dimensions(shape, strides, axes):
+    return [(shape[axis], strides[axis]) for axis in axes]
+
+
+def slices(shape, strides, axes):
+    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    return plans.slices(dimensions(shape, strides, kept), dimensions(shape, strides, axes))
+
+
+def rows_of(shape):
+    """The strides of a C-contiguous array, in elements."""
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes", "sizes", "by_rows"),
+    [
+        ((32, 1000), (1,), (32, 1, 1000), True),
+        ((32, 1000), (0,), (1, 1000, 32), False),
+        ((8, 21, 512, 512), (1,), (8, 262144, 21), False),
+        ((8, 21, 512, 512), (2, 3), (168, 1, 262144), True),
+        ((8, 21, 512, 512), (0, 1, 2, 3), (1, 1, 44040192), True),
+        ((5, 1, 7), (1,), (35, 1, 1), True),
+        ((), (), (1, 1, 1), True),
+    ],
+)
+def test_axes_become_three_dimensions(shape, axes, sizes, by_rows):
+    found = slices(shape, rows_of(shape), axes)
+    assert (found.outer[0], found.inner[0], found.along[0]) == sizes
+    assert found.by_rows == by_rows
+
+
+def test_the_strides_decide_where_the_threads_lie():
+    # A transposed array: the elements of a slice are far apart, and the slices are neighbours.
+    assert not slices((4096, 1000), (1, 4096), (1,)).by_rows
+    assert slices((4096, 1000), (1, 4096), (0,)).by_rows
+    # Channels last.
+    assert slices((8, 21, 512, 512), (21 * 512 * 512, 1, 21 * 512, 21), (1,)).by_rows
+
+
+def test_axes_apart_need_a_copy():
+    assert slices((4, 5, 6), rows_of((4, 5, 6)), (0, 2)) is None
+    assert slices((4, 5, 6, 7, 8), rows_of((4, 5, 6, 7, 8)), (1, 3)) is None
+
+
+def _addresses(found, *at):
+    return sum(
+        place * dimension[1] for place, dimension in zip(at, (found.outer, found.inner, found.along), strict=True)
+    )
+
+
+def test_slices_cover_the_array_in_the_order_of_the_result():
+    rng = np.random.default_rng(5)
+    seen = 0
+    for _ in range(300):
+        shape = tuple(map(int, rng.integers(1, 5, rng.integers(0, 5))))
+        order = [int(axis) for axis in rng.permutation(len(shape))]
+        strides = np.empty(len(shape), int)
+        strides[order] = rows_of([shape[axis] for axis in order])
+        axes = tuple(axis for axis in range(len(shape)) if rng.random() < 0.5)
+        found = slices(shape, tuple(map(int, strides)), axes)
+        if found is None:
+            continue
+        seen += 1
+        kept = [axis for axis in range(len(shape)) if axis not in axes]
+        places = np.add.reduce([np.indices(shape)[axis] * strides[axis] for axis in range(len(shape))], axis=0)
+        expected = np.transpose(places, [*kept, *axes]).reshape(found.total, -1) if shape else np.zeros((1, 1), int)
+        for outer in range(found.outer[0]):
+            for inner in range(found.inner[0]):
+                slot = outer * found.slots[0] + inner * found.slots[1]
+                own = [_addresses(found, outer, inner, at) for at in range(found.along[0])]
+                assert expected[slot].tolist() == own
+    assert seen > 150
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 128256), (32, 128256), (4096, 4096), (1048576, 64), (1048576, 10), (1, 1 << 28), (1, 3 << 31), (64, 1)],
+)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_plan_covers_every_element_and_fits_a_program(shape, axis, size):
+    found = slices(shape, rows_of(shape), (axis,))
+    plan = plans.reduction(found, size, 132)
+    length = shape[axis]
+    assert plan.blocks * plan.kept >= found.total
+    assert plan.parts * plan.length >= length > (plan.parts - 1) * plan.length
+    assert plan.length <= plans.LONGEST
+    assert plan.parts <= max(plans.MOST_PARTS, -(-length // plans.LONGEST))
+    # Parts begin where wide loads do.
+    assert plan.parts == 1 or plan.length % plan.tile == 0
+    # Each place of the tile takes a key, a round and an element from the registers of 128 threads.
+    assert plan.kept * plan.tile <= max(plans.TILE[size], 128 * 16 // size)
+
+
+def test_a_card_is_filled_where_there_is_enough_to_do():
+    for shape in ((1, 1 << 28), (32, 128256), (1 << 20, 64)):
+        plan = plans.reduction(slices(shape, rows_of(shape), (1,)), 4, 132)
+        assert plan.blocks * plan.parts >= 132
+    # A small array takes one program and no second kernel.
+    assert plans.reduction(slices((64,), (1,), (0,)), 4, 132)[3:5] == (1, 1)
