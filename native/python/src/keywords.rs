@@ -1,13 +1,18 @@
 //! Refuses keywords that a function does not have, in the words of the Python side.
 //!
-//! pyo3 refuses them before a function runs. A signature with `**` would accept them, but a small call would take half as
-//! long again. So each function gets a wrapper that asks Python, after an error, whether a keyword was unknown.
+//! pyo3 refuses them before a function runs, in words of its own. So each function gets a wrapper that asks Python, after an
+//! error, whether a keyword was unknown.
+//!
+//! Simpler ways cost a call too much, or are not there. For a signature with `**`, pyo3 takes the slower of Python's calling
+//! conventions: a small call takes half as long again. A wrapper that calls the function as an object needs
+//! `PyObject_Vectorcall`, which the stable ABI has from Python 3.12 on, and this module is built for 3.10. A wrapper that knows
+//! its function by its `self` would no longer be pickled as a function of its module. So there is a wrapper for each function,
+//! which calls what CPython itself would call.
 
 use crate::interpreter::{Object, error_of, python};
-use pyo3::ffi::{self, PyCFunction, PyCFunctionFastWithKeywords, PyMethodDef, PyMethodDefPointer, PyObject};
+use pyo3::ffi::{self, PyCFunctionFastWithKeywords, PyMethodDef, PyMethodDefPointer, PyObject};
 use pyo3::prelude::*;
 use std::ffi::CString;
-use std::mem;
 use std::sync::OnceLock;
 
 /// The functions as pyo3 made them, with their names.
@@ -27,11 +32,13 @@ pub fn wrap(module: &Bound<'_, PyModule>, names: [&'static str; 9]) -> PyResult<
             ml_flags: flags,
             ml_doc: CString::new(doc)?.into_raw(),
         };
-        // SAFETY: `function` is native, and its flags tell its type. The definition lives as long as the process.
+        // SAFETY: `function` is native: it has flags, and a pointer to a function of the type that they tell. CPython, too, casts
+        // the pointer to that type. The definition lives as long as the process.
         let object = unsafe {
             assert_eq!(ffi::PyCFunction_GetFlags(function.as_ptr()), flags, "{name} has the fast calling convention");
             let own = ffi::PyCFunction_GetFunction(function.as_ptr()).expect("a native function");
-            let _ = plain.set((mem::transmute::<PyCFunction, PyCFunctionFastWithKeywords>(own), name));
+            let own = PyMethodDefPointer { PyCFunction: own }.PyCFunctionFastWithKeywords;
+            let _ = plain.set((own, name));
             let owner = module.name()?;
             let object = ffi::PyCFunction_NewEx(Box::leak(Box::new(definition)), module.as_ptr(), owner.as_ptr());
             Bound::from_owned_ptr_or_err(module.py(), object)?
