@@ -383,7 +383,8 @@ mod tests {
     #[test]
     fn nobody_waits_for_threads_that_another_call_keeps_busy() {
         let resident = Resident::new(2, 2);
-        let (busy, over) = (AtomicBool::new(false), AtomicBool::new(false));
+        let busy = AtomicBool::new(false);
+        let over = AtomicBool::new(false);
         thread::scope(|scope| {
             // Both tasks, the caller's and the other thread's, last until the call below has ended.
             let call = || {

@@ -143,7 +143,8 @@ pub(crate) use call;
 /// # Safety
 /// The description is of the API's ONNX Runtime.
 pub unsafe fn tensor_from(api: Api, info: *const OrtTensorTypeAndShapeInfo) -> Result<(i32, Vec<i64>)> {
-    let (mut number, mut rank) = (0i32, 0);
+    let mut number = 0i32;
+    let mut rank = 0;
     call!(api, GetTensorElementType(info, (&raw mut number).cast()));
     call!(api, GetDimensionsCount(info, &raw mut rank));
     let mut shape = vec![0; rank];
@@ -158,7 +159,9 @@ pub unsafe fn tensor_from(api: Api, info: *const OrtTensorTypeAndShapeInfo) -> R
 pub unsafe fn tensor_of<'a>(api: Api, value: *const OrtValue) -> Result<(i32, Cow<'a, [i64]>)> {
     if api.refers_to_shapes {
         // A description takes three allocations: a fifth of the cost of a small node.
-        let (mut number, mut sizes, mut rank) = (0i32, ptr::null(), 0);
+        let mut number = 0i32;
+        let mut sizes = ptr::null();
+        let mut rank = 0;
         let element = (&raw mut number).cast();
         call!(api, GetTensorElementTypeAndShapeDataReference(value, element, &raw mut sizes, &raw mut rank));
         // SAFETY: the sizes belong to the tensor; a tensor of rank 0 may have none.

@@ -85,7 +85,8 @@ impl Attributes<'_> {
 /// # Safety
 /// The information is of the API's ONNX Runtime, and valid for the call.
 pub unsafe fn of_kernel(api: Api, info: *const OrtKernelInfo, name: &CStr) -> Option<Value> {
-    let (name, table) = (name.as_ptr(), api.table);
+    let name = name.as_ptr();
+    let table = api.table;
     // SAFETY: the caller's promise; the name ends with a zero, `one` and `list` give the room that they state, and a C
     // character is as large as a byte.
     unsafe {
@@ -116,7 +117,8 @@ pub unsafe fn of_kernel(api: Api, info: *const OrtKernelInfo, name: &CStr) -> Op
 /// # Safety
 /// The context is of the API's ONNX Runtime, and valid for the call.
 pub unsafe fn of_inference(api: Api, context: *const OrtShapeInferContext, name: &CStr) -> Option<Value> {
-    let (table, mut attribute) = (api.table, ptr::null());
+    let table = api.table;
+    let mut attribute = ptr::null();
     // SAFETY: the caller's promise; the name ends with a zero.
     let status = unsafe { ((*table).ShapeInferContext_GetAttribute)(context, name.as_ptr(), &raw mut attribute) };
     if !api.is_success(status) {

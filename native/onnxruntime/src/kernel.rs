@@ -143,7 +143,8 @@ impl Kernel {
     unsafe fn new(registration: &'static Registration, info: *const OrtKernelInfo) -> Result<Self> {
         let &Registration { api, operator, .. } = registration;
         let node = Node::new(operator, &|name| of_kernel(api, info, name))?;
-        let (mut inputs, mut outputs) = (0, 0);
+        let mut inputs = 0;
+        let mut outputs = 0;
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
         call!(api, KernelInfo_GetOutputCount(info, &raw mut outputs));
         let (most, takes) = operator.inputs();
@@ -166,7 +167,8 @@ impl Kernel {
         // Memory for an output that nobody wants, if another output is wanted.
         let mut spare = Vec::<u64>::new();
         for index in 0..operator.outputs() {
-            let (mut value, mut data) = (ptr::null_mut(), ptr::null_mut());
+            let mut value = ptr::null_mut();
+            let mut data = ptr::null_mut();
             call!(api, KernelContext_GetOutput(context, index, shape.as_ptr(), shape.len(), &raw mut value));
             if value.is_null() {
                 let elements = if operator.outputs() > 1 { shape.iter().product::<i64>() as usize } else { 0 };
@@ -194,7 +196,8 @@ impl Kernel {
     /// An input of one call, which may be a list. The result is not used after the call.
     unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<Input<'a>>> {
         let &Registration { api, operator, number: element, .. } = self.registration;
-        let (mut value, mut data) = (ptr::null(), ptr::null_mut());
+        let mut value = ptr::null();
+        let mut data = ptr::null_mut();
         call!(api, KernelContext_GetInput(context, index, &raw mut value));
         let is_list = operator.is_list(index);
         if value.is_null() {

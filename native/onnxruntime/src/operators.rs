@@ -156,7 +156,8 @@ impl Node {
     /// Reads every attribute of the domain, so that one of another operator is refused.
     pub fn new(operator: &'static Operator, value: &dyn Fn(&CStr) -> Option<Value>) -> Result<Self> {
         let attributes = Attributes { own: operator.attributes, value };
-        let (axes, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
+        let axes = attributes.ints(c"axes")?;
+        let axis = attributes.int(c"axis")?;
         let to_last = attributes.flag(c"to_last", false)?;
         if axes.is_some() && (axis.is_some() || to_last) {
             let reason = "attribute 'axes' excludes 'axis' and 'to_last'";
@@ -299,7 +300,8 @@ impl Node {
         shape: &[i64],
         outputs: &[*mut u8],
     ) -> Result<()> {
-        let (size, output) = (element.size(), outputs[0]);
+        let size = element.size();
+        let output = outputs[0];
         let Self { largest, last, sorted, .. } = *self;
         if self.operator.operation == Operation::Extremum {
             let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
@@ -312,11 +314,14 @@ impl Node {
             unsafe { extremum(&operands, element, Extreme { largest, omit: false }, c_order(shape, size), output) };
             return Ok(());
         }
-        let (data, whole, swapped) = (inputs[0].data, &inputs[0].shape, false);
+        let data = inputs[0].data;
+        let whole = &inputs[0].shape;
+        let swapped = false;
         let along = &self.along(inputs)?.expect("the inputs of a call are known");
         let axes = (0..whole.len()).rev().zip(c_order(whole, size));
         let axes = axes.map(|(axis, (len, stride))| (len, stride, along[axis]));
-        let (omit, mask) = (Omit::Nothing, ptr::null());
+        let omit = Omit::Nothing;
+        let mask = ptr::null();
         let array = extremum_kernels::Input { data, element, swapped, largest, last, omit, mask };
         match self.operator.operation {
             Operation::ArgReduce => {

@@ -56,7 +56,8 @@ impl Pool for SessionPool<'_> {
         let run = unsafe {
             transmute::<unsafe extern "C" fn(*mut c_void, usize), unsafe extern "system" fn(*mut c_void, usize)>(run)
         };
-        let (sharing, caller) = (self.sharing, thread::current().id());
+        let sharing = self.sharing;
+        let caller = thread::current().id();
         let task: &(dyn Fn(usize) + Sync) = &|index| {
             if thread::current().id() != caller {
                 sharing.0.store(0, Ordering::Relaxed);

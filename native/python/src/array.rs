@@ -88,7 +88,9 @@ impl<'py> Array<'py> {
         // SAFETY: the interpreter is attached; NumPy reads the shape or the model, takes over the reference to the descriptor,
         // and makes an array.
         let array = memory::new_array(py, bytes, || unsafe {
-            let (rank, lens, descriptor) = (shape.len() as c_int, shape.as_ptr(), descriptor.into_ptr().cast());
+            let rank = shape.len() as c_int;
+            let lens = shape.as_ptr();
+            let descriptor = descriptor.into_ptr().cast();
             let array = match model.map(|model| model.object.as_array_ptr()) {
                 Some(model) => PY_ARRAY_API.PyArray_NewLikeArray(py, model, NPY_ORDER::NPY_KEEPORDER, descriptor, 0),
                 None => PY_ARRAY_API.PyArray_NewFromDescr(
@@ -119,7 +121,8 @@ impl<'py> Array<'py> {
 
     /// The address of the lowest byte of any element, and the address after the highest; equal if there is no element.
     pub fn extent(&self) -> (usize, usize) {
-        let (mut low, mut high) = (self.data as usize, (self.data as usize).saturating_add(self.element().size()));
+        let mut low = self.data as usize;
+        let mut high = (self.data as usize).saturating_add(self.element().size());
         for (&len, &stride) in self.shape.iter().zip(&self.strides) {
             let Some(steps) = len.checked_sub(1) else { return (0, 0) };
             let reach = steps.saturating_mul(stride.unsigned_abs());

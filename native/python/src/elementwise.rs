@@ -149,7 +149,8 @@ fn convert(
 fn bits(number: &Object<'_>, elements: Elements) -> Option<u64> {
     use ElementType::*;
     let element = elements.element;
-    let (float, flag) = (number.is_exact_instance_of::<PyFloat>(), number.is_exact_instance_of::<PyBool>());
+    let float = number.is_exact_instance_of::<PyFloat>();
+    let flag = number.is_exact_instance_of::<PyBool>();
     if !float && !flag && !number.is_exact_instance_of::<PyInt>() {
         return scalar(number, elements);
     }
@@ -181,7 +182,8 @@ fn scalar(number: &Object<'_>, elements: Elements) -> Option<u64> {
     if elements.element == ElementType::BFloat16 {
         return None;
     }
-    let (py, mut bits) = (number.py(), 0u64);
+    let py = number.py();
+    let mut bits = 0u64;
     // SAFETY: the interpreter is attached; NumPy returns a new reference, and writes an element of the scalar's type, at most
     // 8 bytes.
     unsafe {

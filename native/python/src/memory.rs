@@ -75,7 +75,10 @@ fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>, Py<PyAny>)
         return Ok(numpy);
     }
     let table = python!("numpy_table").call_with(py, PyTuple::empty(py), None)?;
-    let (context, malloc, calloc, realloc) = (ptr::null_mut(), allocate as _, allocate_cleared as _, reallocate as _);
+    let context = ptr::null_mut();
+    let malloc = allocate as _;
+    let calloc = allocate_cleared as _;
+    let realloc = reallocate as _;
     let handler = Handler { name: [0; 127], version: 1, context, malloc, calloc, realloc, free };
     let handler = Box::leak(Box::new(handler));
     handler.name[..8].copy_from_slice(&b"extremum".map(|byte| byte as c_char));

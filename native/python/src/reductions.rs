@@ -73,7 +73,8 @@ impl Reduction<'_> {
         dtype: Option<&Object<'py>>,
         out: Option<&Object<'py>>,
     ) -> PyResult<Option<Object<'py>>> {
-        let (py, function) = (x.py(), self.function);
+        let py = x.py();
+        let function = self.function;
         let numbers = numbers(axis, &x, function)?;
         let out = out.map(|out| target(out, function)).transpose()?;
         let index = index_type(dtype, out.as_ref(), function)?;
@@ -85,12 +86,15 @@ impl Reduction<'_> {
         if block == 0 || block - 1 > index.element.max() {
             return Ok(None);
         }
-        let (largest, last) = (self.largest[0], self.last);
+        let largest = self.largest[0];
+        let last = self.last;
         // Made where it is used: a move would wait until all its bytes are in memory.
-        let (omit, mask) = (Omit::Nothing, ptr::null());
+        let omit = Omit::Nothing;
+        let mask = ptr::null();
         let input =
             || Input { data: x.data, element: x.element(), swapped: x.elements.swapped, largest, last, omit, mask };
-        let (lens, steps) = (&x.shape[..], &x.strides[..]);
+        let lens = &x.shape[..];
+        let steps = &x.strides[..];
         if !self.keepdims && out.is_none() && axes == Axes::all(lens.len()) {
             let mut place = 0i64;
             let to = (&raw mut place).cast::<u8>();
@@ -133,7 +137,8 @@ impl Reduction<'_> {
         mut index: Option<Elements>,
         complete: Option<Option<i64>>,
     ) -> PyResult<Option<(usize, Ends<'py>)>> {
-        let (py, function) = (x.py(), self.function);
+        let py = x.py();
+        let function = self.function;
         let (x, mask) = match (take_plain(x), mask.map(take_plain)) {
             (None, _) | (_, Some(None)) => return Ok(None),
             (Some(x), mask) => (x, mask.flatten()),
@@ -400,8 +405,11 @@ pub fn hardmax<'py>(
     let axes = Axes::of(numbers.or(axis).as_ref(), default, &x, "hardmax")?;
     let shape = &x.shape[..];
     let output = Output::new(py, out, "hardmax", (shape, x.elements), slice::from_ref(&x), false)?;
-    let (data, element, swapped) = (x.data, x.element(), x.elements.swapped);
-    let (to, strides) = (output.target.data, &output.target.strides);
+    let data = x.data;
+    let element = x.element();
+    let swapped = x.elements.swapped;
+    let to = output.target.data;
+    let strides = &output.target.strides;
     let walk = shape.iter().zip(&x.strides).zip(strides).enumerate().rev();
     let walk = walk.map(|(axis, ((&len, &step), &stride))| (len, step, stride, axes.contains(axis)));
     // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the same shape

@@ -23,8 +23,10 @@ pub struct Rule {
 impl Rule {
     /// The rule for an element type. NaN comes first or last, as does the smallest integer if the elements are `times`.
     pub fn new(element: ElementType, largest: bool, nan_first: bool, times: bool) -> Self {
-        let (size, float) = (element.size(), element.is_float());
-        let (all, top) = (if largest { 0 } else { -1 }, 1i64 << (8 * size - 1));
+        let size = element.size();
+        let float = element.is_float();
+        let all = if largest { 0 } else { -1 };
+        let top = 1i64 << (8 * size - 1);
         let nan = match (size, nan_first) {
             (8, true) => i64::MAX,
             (8, false) => i64::MIN,
@@ -67,7 +69,8 @@ impl Rule {
         if !float {
             return lane.wrapping_add(self.shift);
         }
-        let (magnitude, sign) = (lane & (i64::MAX >> spare), lane >> 63);
+        let magnitude = lane & (i64::MAX >> spare);
+        let sign = lane >> 63;
         // Sign and magnitude to two's complement, where both zeros are 0.
         if magnitude > self.infinity { self.nan } else { (magnitude ^ sign) - sign }
     }

@@ -158,7 +158,8 @@ macro_rules! float {
             const HASTY: bool = true;
             #[inline(always)]
             fn extreme<O: Order>(a: Self, b: Self) -> Self {
-                let (bits, other) = (a.to_bits(), b.to_bits());
+                let bits = a.to_bits();
+                let other = b.to_bits();
                 // Equal values differ only in the sign of zero, which "and" clears and "or" sets.
                 let equal = <$type>::from_bits(if O::LARGEST { bits & other } else { bits | other });
                 // `b` if they are unordered, so that only one case is left to correct.
@@ -169,7 +170,8 @@ macro_rules! float {
             #[inline(always)]
             fn extreme_of_numbers<O: Order>(a: Self, b: Self) -> (Self, bool) {
                 // Which of two equal values is picked depends on their order: both picks together give the sign of zero.
-                let (one, other) = (pick::<O, _>(a, b).to_bits(), pick::<O, _>(b, a).to_bits());
+                let one = pick::<O, _>(a, b).to_bits();
+                let other = pick::<O, _>(b, a).to_bits();
                 (<$type>::from_bits(if O::LARGEST { one & other } else { one | other }), (a != a) | (b != b))
             }
         }

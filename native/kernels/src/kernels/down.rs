@@ -183,14 +183,17 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
     #[inline(always)]
     unsafe fn strip<const EACH: usize>(&self, block: usize, column: usize) -> bool {
         let job = self.job;
-        let (flip, infinity) = (splat::<K, V>(self.flip), splat::<K, V>(self.infinity));
+        let flip = splat::<K, V>(self.flip);
+        let infinity = splat::<K, V>(self.infinity);
         let from = job.rows_of::<K>(block).wrapping_add(column * K::SIZE);
         let mut nans = V::no_nan();
-        let (mut best, mut place) = ([flip; CHAINS], [flip; CHAINS]);
+        let mut best = [flip; CHAINS];
+        let mut place = [flip; CHAINS];
         let chains = Chains::<EACH>::new(from, job.rows, job.row, job.last);
         // Four comparisons at a time, of four registers of columns, or of four chains of rows: none waits for another.
         for step in 0..chains.length {
-            let (mut read, mut rows) = ([flip; CHAINS], [flip; CHAINS]);
+            let mut read = [flip; CHAINS];
+            let mut rows = [flip; CHAINS];
             for at in 0..CHAINS {
                 let (row, start) = chains.read(at % EACH, step);
                 let start = start.wrapping_add(at / EACH * V::BYTES);
@@ -234,7 +237,8 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
 /// The best of several chains; the first wins a tie.
 #[inline(always)]
 unsafe fn combine<K: Kind, V: Lanes<K>>(best: &[V], place: &[V]) -> (V, V) {
-    let (mut most, mut rows) = (best[0], place[0]);
+    let mut most = best[0];
+    let mut rows = place[0];
     for chain in 1..best.len() {
         best[chain].take(place[chain], &mut most, &mut rows);
     }
@@ -286,7 +290,8 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let job = self.job;
-        let (flip, infinity) = (splat::<K, V>(self.flip), splat::<K, V>(self.infinity));
+        let flip = splat::<K, V>(self.flip);
+        let infinity = splat::<K, V>(self.infinity);
         let width = job.columns * K::SIZE;
         debug_assert!(job.row == width as isize && job.rows * width >= V::BYTES && job.rows * width <= SEVERAL);
         // A number for each element of a block: in a tie, the row with the larger number wins (compared as lanes).
@@ -304,18 +309,21 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
             }
         }
         let numbers = Readable::bytes(numbers.as_ptr(), job.rows * width);
-        let (reads, end) = (job.rows.div_ceil(V::BYTES / width), job.rows * width - V::BYTES);
+        let reads = job.rows.div_ceil(V::BYTES / width);
+        let end = job.rows * width - V::BYTES;
         let length = reads.div_ceil(CHAINS);
         for block in 0..job.blocks {
             let from = job.rows_of::<K>(block);
             let mut nans = V::no_nan();
-            let (mut best, mut place) = ([flip; CHAINS], [flip; CHAINS]);
+            let mut best = [flip; CHAINS];
+            let mut place = [flip; CHAINS];
             for step in 0..length {
                 // Chains overlap where four do not divide the reads. Equal elements of the same number do no harm.
                 for chain in 0..CHAINS {
                     let at = (((chain * length).min(reads - length) + step) * V::BYTES).min(end);
                     let at = if job.last { end - at } else { at };
-                    let (read, rows) = (V::load(from.add(at)).xor(flip), V::load(numbers.add(at)));
+                    let read = V::load(from.add(at)).xor(flip);
+                    let rows = V::load(numbers.add(at));
                     V::see(&mut nans, read, read);
                     let lanes = read.lanes();
                     if step == 0 {

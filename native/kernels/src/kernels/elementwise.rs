@@ -142,7 +142,8 @@ impl<E: HasLane + HasRank, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
             let to = to.line(row as isize);
             // Stores that straddle two cache lines cost 10 %. Doing a few elements twice does no harm.
             let head = to.address().align_offset(LINE) / size_of::<E>();
-            let (mut start, mut end) = (0, most.min(len));
+            let mut start = 0;
+            let mut end = most.min(len);
             let mut next = end;
             if head > 0 && len > 2 * LINE && size_of::<E::Origin>() > 0 && OPERANDS <= 2 && !TILE {
                 // Elements that do not fill a vector are expensive to turn into ranks: the beginning has a loop of its own.
@@ -214,7 +215,8 @@ const PIECE: usize = 1 << 13;
 /// # Safety
 /// The operands may be read along the span of that line, and the tile may be written and read.
 unsafe fn exact<E: HasLane + HasRank, O: Order>(pass: &Pass, row: usize, span: Range<usize>) {
-    let (origin, again) = (E::origin::<O>(), None);
+    let origin = E::origin::<O>();
+    let again = None;
     for start in span.clone().step_by(PIECE / size_of::<E>()) {
         // The pointers still know all lines.
         let skip = start * size_of::<E>();

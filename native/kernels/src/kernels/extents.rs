@@ -127,7 +127,8 @@ fn lines_of(data: &[i32], mask: &[u8], lines: usize, len: usize, masked: bool) -
 
 /// The kernels for long rows and for columns.
 fn long_lines(lines: usize, len: usize, masked: bool, columns: bool) -> usize {
-    let (data, mask) = (vec![7i32; BYTES / 4], vec![1u8; BYTES / 4]);
+    let data = vec![7i32; BYTES / 4];
+    let mask = vec![1u8; BYTES / 4];
     let mut index = vec![-1i64; lines.max(len)];
     let to = [Outputs { index: index.as_mut_ptr(), ..Outputs::NOTHING }];
     let read = lines_of(&data, &mask, lines, len, masked);
@@ -175,7 +176,8 @@ fn elementwise(len: usize) -> usize {
 
 /// Lines in which elements are skipped.
 fn omitted(lines: usize, len: usize) -> usize {
-    let (data, mask) = (vec![7u32; lines * len], vec![1u8; lines * len]);
+    let data = vec![7u32; lines * len];
+    let mask = vec![1u8; lines * len];
     let mut to = vec![0u32; lines * len];
     let task = Omit {
         from: data.as_ptr().cast(),

@@ -62,12 +62,14 @@ impl Omit {
             (lines, len) = (1, lines * len);
         }
         let bytes = lines * len * size_of::<T>();
-        let (all_from, all_to) = (Readable::bytes(self.from, bytes), Writable::bytes(self.to, bytes));
+        let all_from = Readable::bytes(self.from, bytes);
+        let all_to = Writable::bytes(self.to, bytes);
         // Where all elements share the byte of their line, it is read once.
         let all_mask = Readable::lines(self.mask, stride, lines, if step == 0 { 1 } else { len });
         for line in 0..lines {
             let at = line * len;
-            let (from, to) = (all_from.wrapping_add(at * size_of::<T>()), all_to.wrapping_add(at * size_of::<T>()));
+            let from = all_from.wrapping_add(at * size_of::<T>());
+            let to = all_to.wrapping_add(at * size_of::<T>());
             let mask = all_mask.wrapping_offset(stride * line as isize);
             // The compiler does not vectorise a loop that may read and write the same memory through two pointers.
             fills |= match self.from.is_null() {
@@ -89,7 +91,9 @@ impl Omit {
         step: isize,
     ) -> bool {
         let Pattern { flip, magnitude, limit } = self.pattern;
-        let (flip, magnitude, limit) = (T::new(flip), T::new(magnitude), T::new(limit));
+        let flip = T::new(flip);
+        let magnitude = T::new(magnitude);
+        let limit = T::new(limit);
         let fits = |bits: T| !bits.matches(flip, magnitude, limit);
         let masked = |at: usize| *mask.element::<u8>(at) != 0;
         let whole = step == 0 && !mask.is_null();
@@ -110,7 +114,8 @@ impl Omit {
         len: usize,
         stays: impl Fn(usize, T) -> bool,
     ) -> bool {
-        let (fill, mut fills) = (T::new(self.fill), false);
+        let fill = T::new(self.fill);
+        let mut fills = false;
         for at in 0..len {
             let bits = from(at);
             fills |= bits == fill;

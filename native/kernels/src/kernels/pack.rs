@@ -98,7 +98,8 @@ impl Pack {
             // SAFETY: inside the block.
             done = unsafe { Transpose { from, stride, rows, len, to, step, pairs }.run::<SIZE, N>() };
         }
-        let (size, left) = (SIZE as isize, rows - done);
+        let size = SIZE as isize;
+        let left = rows - done;
         for row in 0..len {
             let from = from.wrapping_offset(across * row as isize);
             // SAFETY: the caller's promise. The pointers know one line of the block, and one of the copy.

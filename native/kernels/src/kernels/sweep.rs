@@ -178,8 +178,10 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
         for pair in (0..K).step_by(2) {
             // Without the fence the compiler reads the last pairs before the first.
             compiler_fence(Ordering::SeqCst);
-            let (low, high) = (at + pair * W, at + pair * W + W);
-            let (one, other) = (register::<S, X::First, W>(source, low), register::<S, X::First, W>(source, high));
+            let low = at + pair * W;
+            let high = at + pair * W + W;
+            let one = register::<S, X::First, W>(source, low);
+            let other = register::<S, X::First, W>(source, high);
             take::<X::First, _, W>(&mut first[pair], one);
             take::<X::First, _, W>(&mut first[pair + 1], other);
             for lane in 0..W {

@@ -20,7 +20,8 @@ const BLOCK: isize = 1 << 16;
 /// Whether to read an input in this way.
 pub fn supports(input: &Input, layout: &ReductionLayout) -> bool {
     let ([columns, _, ..], [rows]) = (&layout.kept[..], &layout.reduced[..]) else { return false };
-    let (size, row) = (input.element.size(), columns.strides.input * columns.len as isize);
+    let size = input.element.size();
+    let row = columns.strides.input * columns.len as isize;
     columns.strides.input == size as isize
         && rows.strides.input >= row
         && rows.strides.input.saturating_mul(rows.len as isize) <= BLOCK
@@ -65,18 +66,24 @@ unsafe fn read(
     memory: &mut Results,
 ) {
     let &Input { element, largest, .. } = input;
-    let (line, next, rows) = (&layout.kept[0], &layout.kept[1], &layout.reduced[0]);
-    let (columns, size, block) = (line.len, element.size(), next.strides.input);
+    let line = &layout.kept[0];
+    let next = &layout.kept[1];
+    let rows = &layout.reduced[0];
+    let columns = line.len;
+    let size = element.size();
+    let block = next.strides.input;
     let follow = blocks == 1 || next.strides.output == line.strides.output * columns as isize;
     let direct = if follow { sink.direct_output(at, line) } else { Outputs::NOTHING };
     let (to, takes) = memory.with(direct, sink.wants());
     // Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
-    let (row, step) = (rows.strides.input, rows.strides.index);
+    let row = rows.strides.input;
+    let step = rows.strides.index;
     let last = input.last == (step >= 0);
     let mut done = 0;
     while done < blocks {
         let data = input.data.wrapping_offset(at.input + block * done as isize);
-        let (blocks, into) = (blocks - done, to.from(done * columns, size));
+        let blocks = blocks - done;
+        let into = to.from(done * columns, size);
         let Outputs { values, index, .. } = into;
         let rows = rows.len;
         let count = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run();

@@ -57,12 +57,14 @@ unsafe fn accumulate_line(
     ElementwiseLayout { axes, origin }: &ElementwiseLayout,
     output: *mut u8,
 ) -> bool {
-    let (size, output) = (element.size(), output.wrapping_offset(origin.output()));
+    let size = element.size();
+    let output = output.wrapping_offset(origin.output());
     let [axis] = &axes[..] else { return false };
     if axis.strides.output != size as isize {
         return false;
     }
-    let (mut first, mut lines) = (None, SmallVec::<[Lines; 4]>::new());
+    let mut first = None;
+    let mut lines = SmallVec::<[Lines; 4]>::new();
     let mut copies = [MaybeUninit::<u8>::uninit(); COPIES];
     // What no operand has taken. To borrow all copies again would end the pointers to those that operands have.
     let mut free = &mut copies[..];
@@ -105,11 +107,14 @@ unsafe fn extremum_by_plan<'a>(
         layout.push_unit(operands, 0);
     }
     let ElementwiseLayout { axes, origin } = layout;
-    let (elements, size) = (positions(axes), element.size());
+    let elements = positions(axes);
+    let size = element.size();
     let num_threads = threads::num_threads(elements.saturating_mul(size * (operands.len() + 1)));
     let [inner, lines, outer @ ..] = &axes[..] else { unreachable!("at least two axes") };
     let first = output.wrapping_offset(origin.output());
-    let (mut along, mut in_place, mut readable) = (0, false, true);
+    let mut along = 0;
+    let mut in_place = false;
+    let mut readable = true;
     for (number, operand) in operands.iter().enumerate() {
         let stride = inner.strides.of(operand);
         readable &= !operand.swapped && (stride == 0 || stride == size as isize);
@@ -142,7 +147,8 @@ unsafe fn extremum_by_plan<'a>(
     };
     // All tiles but the first begin at a cache line.
     let shift = if contiguous && inner.len > tile { (first as usize % LINE / size).min(tile - 1) } else { 0 };
-    let (per_line, per_column) = ((inner.len + shift).div_ceil(tile), lines.len.div_ceil(rows));
+    let per_line = (inner.len + shift).div_ceil(tile);
+    let per_column = lines.len.div_ceil(rows);
     #[rustfmt::skip]
     let plan = Plan {
         operands, element, extreme, output, origin, inner, lines, outer, direct, tile, rows, per_line, per_column, shift,
@@ -272,7 +278,8 @@ impl Plan<'_> {
 
     /// The lines of an operand, in place or packed.
     unsafe fn read(&self, number: usize, at: &Offsets, (rows, len): (usize, usize), memory: &mut Scratch) -> Lines {
-        let (operand, size) = (&self.operands[number], self.element.size());
+        let operand = &self.operands[number];
+        let size = self.element.size();
         let stride = self.inner.strides.of(operand);
         let step = self.lines.strides.of(operand);
         let data = operand.data.wrapping_offset(at.operand(number));
@@ -284,7 +291,9 @@ impl Plan<'_> {
         // Lines that follow one another downwards are packed from the last one on.
         let last = if step == -(size as isize) { rows as isize - 1 } else { 0 };
         let down = if last > 0 { -1 } else { 1 };
-        let (data, outer, inner) = (data.wrapping_offset(step * last), (rows, step * down), (len, stride));
+        let data = data.wrapping_offset(step * last);
+        let outer = (rows, step * down);
+        let inner = (len, stride);
         Pack { data, outer, inner, size, scratch: true, swapped: operand.swapped, to, step: pitch }.run();
         let pitch = pitch as isize;
         Lines::plain(to.wrapping_offset(pitch * last), pitch * down, rows, len * size)
@@ -294,10 +303,13 @@ impl Plan<'_> {
     #[inline(never)]
     unsafe fn write(&self, from: Lines, output: *mut u8, (rows, len): (usize, usize)) {
         let size = self.element.size();
-        let (stride, step) = (self.inner.strides.output, self.lines.strides.output);
-        let (lines, along) = ((rows, from.stride), (len, size as isize));
+        let stride = self.inner.strides.output;
+        let step = self.lines.strides.output;
+        let lines = (rows, from.stride);
+        let along = (len, size as isize);
         let pack = |outer, inner, step| {
-            let (data, step) = (from.data.address(), step as usize);
+            let data = from.data.address();
+            let step = step as usize;
             Pack { data, outer, inner, size, scratch: false, swapped: false, to: output, step }
         };
         if stride == size as isize {
@@ -308,7 +320,8 @@ impl Plan<'_> {
             return pack(along, lines, stride).run();
         }
         for row in 0..rows {
-            let (from, output) = (from.from(row as isize).data, output.wrapping_offset(step * row as isize));
+            let from = from.from(row as isize).data;
+            let output = output.wrapping_offset(step * row as isize);
             for at in 0..len {
                 output
                     .wrapping_offset(stride * at as isize)

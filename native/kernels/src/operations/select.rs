@@ -120,7 +120,8 @@ pub unsafe fn select(
                 // All bits set is -1 in every type of index.
                 indices.write_bytes(0xff, results * index.size());
             }
-            let (loser, size) = (input.element.loser(largest), input.element.size());
+            let loser = input.element.loser(largest);
+            let size = input.element.size();
             (0..if values.is_null() { 0 } else { results })
                 .for_each(|at| write_bits(values.add(at * size), loser, size));
         }
@@ -135,7 +136,8 @@ pub unsafe fn select(
     // A mask that is broadcast along the slices skips whole slices: they are reduced nevertheless.
     let whole = input.omit == Omit::Nothing && layout.reduced.iter().all(|axis| axis.strides.mask == 0);
     let seen = Input { mask: if whole { ptr::null() } else { input.mask }, ..input };
-    let (skips, mask) = (input.skips(), input.mask);
+    let skips = input.skips();
+    let mask = input.mask;
     let pattern = if skips { input.pattern() } else { Pattern::NONE };
     let answers =
         |target, input| Answers { input, skips, mask, pattern, target, reduced: &reduced, blanks: &blanks, base };
@@ -145,7 +147,8 @@ pub unsafe fn select(
             // The smallest first: kernels for both ends expect it.
             let [smallest, largest] = if input.largest { [other, one] } else { [one, other] };
             let inputs = [Input { largest: false, ..seen }, Input { largest: true, ..seen }];
-            let (smallest, largest) = (answers(smallest, inputs[0]), answers(largest, inputs[1]));
+            let smallest = answers(smallest, inputs[0]);
+            let largest = answers(largest, inputs[1]);
             reduce_ends(inputs, &mut layout, [&smallest, &largest]);
         }
         _ => unreachable!("an order has two ends"),
@@ -203,7 +206,9 @@ impl Sink for Answers<'_> {
 
     unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
         let Target { values, indices, index, .. } = self.target;
-        let (step, size, element) = (axis.strides.output, index.size() as isize, self.input.element.size());
+        let step = axis.strides.output;
+        let size = index.size() as isize;
+        let element = self.input.element.size();
         let places = indices.wrapping_offset(at.output * size);
         if self.skips {
             self.correct(at, axis, &tile);
@@ -275,7 +280,8 @@ impl Answers<'_> {
     /// The slices of a marked tile with index -1 in which an element may take part. Slices of the mask are `step` bytes apart.
     unsafe fn doubtful(&self, mask: *const u8, step: isize, tile: &Tile) -> Slices {
         let along = self.reduced.last().unwrap_or(&ReductionAxis::POINT);
-        let (len, width) = (along.len, along.strides.mask);
+        let len = along.len;
+        let width = along.strides.mask;
         let row = |slice: usize| mask.wrapping_offset(step * slice as isize);
         if mask.is_null() {
             return slices(tile.len, |slice| tile.index(slice) == -1);
@@ -299,9 +305,11 @@ impl Answers<'_> {
             return open;
         }
         // One byte for each slice from the first to the last: where their places in the mask are adjacent, all are read.
-        let (first, end) = (open[0] as usize, open[open.len() - 1] as usize + 1);
+        let first = open[0] as usize;
+        let end = open[open.len() - 1] as usize + 1;
         let mut there: SmallVec<[u8; 64]> = SmallVec::from_elem(0, end - first);
-        let (step, width) = (axis.strides.mask, along.strides.mask);
+        let step = axis.strides.mask;
+        let width = along.strides.mask;
         for number in 0..positions(others) {
             let mask = mask.wrapping_offset(position(others, axis.after(at, first), number).mask);
             if step == 1 && width != 1 {
@@ -366,7 +374,8 @@ type Slices = SmallVec<[u32; 64]>;
 #[inline(always)]
 fn slices(len: usize, holds: impl Fn(usize) -> bool) -> Slices {
     let mut numbers: Slices = SmallVec::from_elem(0, len);
-    let (to, mut count) = (&mut numbers[..], 0);
+    let to = &mut numbers[..];
+    let mut count = 0;
     for number in 0..len {
         to[count] = number as u32;
         count += usize::from(holds(number));
@@ -426,7 +435,8 @@ impl SecondReading<'_> {
     #[inline(never)]
     unsafe fn read(&self) {
         let Answers { input, reduced, .. } = *self.answers;
-        let (from, to) = (self.open[0] as usize, self.open[self.open.len() - 1] as usize + 1);
+        let from = self.open[0] as usize;
+        let to = self.open[self.open.len() - 1] as usize + 1;
         let strides = ReductionOffsets { output: 1, ..self.axis.strides };
         let origin = ReductionOffsets { output: from as isize, ..self.axis.after(self.start, from) };
         let kept = [Axis { len: to - from, strides }][..].into();
@@ -438,7 +448,8 @@ impl SecondReading<'_> {
 
 impl Sink for SecondReading<'_> {
     unsafe fn take(&self, at: ReductionOffsets, _: &ReductionAxis, tile: Tile) {
-        let (first, size) = (at.output as usize, self.answers.input.element.size());
+        let first = at.output as usize;
+        let size = self.answers.input.element.size();
         let open =
             self.open.iter().map(|&slice| slice as usize).filter(|slice| (first..first + tile.len).contains(slice));
         for slice in open {

@@ -90,7 +90,8 @@ impl Results {
     /// Where the results of a tile go: directly to the output, or else to this memory; and whether the sink takes the tile.
     #[inline]
     pub fn with(&mut self, mut direct: Outputs, wants: Wants) -> (Outputs, bool) {
-        let (values, index) = (wants.values && direct.values.is_null(), wants.index && direct.index.is_null());
+        let values = wants.values && direct.values.is_null();
+        let index = wants.index && direct.index.is_null();
         if values || index {
             let memory = self.outputs();
             direct.values = if values { memory.keys } else { direct.values };
@@ -140,8 +141,10 @@ impl<K: Lane + Ord, O: Order> Task for Combine<K, O> {
     unsafe fn run(self) {
         debug_assert!(self.keys.is_aligned() && self.block_keys.is_aligned());
         for at in 0..self.len {
-            let (key, index) = (*self.block_keys.add(at), *self.block_index.add(at));
-            let (champion, place) = (*self.keys.add(at), *self.index.add(at));
+            let key = *self.block_keys.add(at);
+            let index = *self.block_index.add(at);
+            let champion = *self.keys.add(at);
+            let place = *self.index.add(at);
             let earlier = if self.last { index > place } else { index < place };
             let wins = O::better(key, champion) || (key == champion && earlier);
             *self.keys.add(at) = if wins { key } else { champion };

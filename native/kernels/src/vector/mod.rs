@@ -148,7 +148,8 @@ pub trait Register: Copy {
     /// The lanes of `SIZE` bytes whose byte in the mask is not 0, and `other` in place of the others.
     #[inline(always)]
     unsafe fn under<const SIZE: usize>(self, mask: *const u8, other: Self) -> Self {
-        let (mut lanes, mut others) = ([0u8; 64], [0u8; 64]);
+        let mut lanes = [0u8; 64];
+        let mut others = [0u8; 64];
         self.store_raw(lanes.as_mut_ptr());
         other.store_raw(others.as_mut_ptr());
         for at in 0..Self::BYTES {
@@ -360,7 +361,8 @@ pub unsafe fn fold_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 2] {
     if K::SIZE == 8 {
         return [fold::<K, V>(join(a.zip::<8>(b)), 16), fold::<K, V>(join(c.zip::<8>(d)), 16)];
     }
-    let (ab, cd) = (join(a.zip::<4>(b)), join(c.zip::<4>(d)));
+    let ab = join(a.zip::<4>(b));
+    let cd = join(c.zip::<4>(d));
     [within_words::<K, V>(fold::<K, V>(join(ab.zip::<8>(cd)), 16), K::SIZE); 2]
 }
 

@@ -96,7 +96,10 @@ impl Mask<Self> for uint8x16_t {
     #[inline(always)]
     unsafe fn word<const SIZE: usize>(count: usize, mask: impl Fn(usize) -> Self) -> u64 {
         let at = |at: usize| if at < count { mask(at) } else { vdupq_n_u8(0) };
-        let (a, b, c, d) = (at(0), at(1), at(2), at(3));
+        let a = at(0);
+        let b = at(1);
+        let c = at(2);
+        let d = at(3);
         let words = |a, b| vreinterpretq_u8_u32(vuzp1q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)));
         let halves = |a, b| vreinterpretq_u8_u16(vuzp1q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
         match SIZE {
@@ -104,7 +107,8 @@ impl Mask<Self> for uint8x16_t {
                 const WEIGHTS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
                 let weights = vld1q_u8(WEIGHTS.as_ptr());
                 let weigh = |bytes| vandq_u8(bytes, weights);
-                let (low, high) = (vpaddq_u8(weigh(a), weigh(b)), vpaddq_u8(weigh(c), weigh(d)));
+                let low = vpaddq_u8(weigh(a), weigh(b));
+                let high = vpaddq_u8(weigh(c), weigh(d));
                 let sum = vpaddq_u8(low, high);
                 vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)))
             }

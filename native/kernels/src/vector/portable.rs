@@ -29,14 +29,16 @@ impl Register for Part {
     }
     #[inline(always)]
     unsafe fn splat<const SIZE: usize>(bits: i64) -> Self {
-        let (bytes, low) = (bits.to_ne_bytes(), if cfg!(target_endian = "little") { 0 } else { 8 - SIZE });
+        let bytes = bits.to_ne_bytes();
+        let low = if cfg!(target_endian = "little") { 0 } else { 8 - SIZE };
         Self(array::from_fn(|at| bytes[low + at % SIZE]))
     }
     #[inline(always)]
     unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self) {
         let half = |from: usize| {
             Self(array::from_fn(|at| {
-                let (lane, byte) = (at / SIZE, at % SIZE);
+                let lane = at / SIZE;
+                let byte = at % SIZE;
                 let source = if lane % 2 == 0 { &self.0 } else { &other.0 };
                 source[from + lane / 2 * SIZE + byte]
             }))

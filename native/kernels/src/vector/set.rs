@@ -113,7 +113,8 @@ pub(crate) use with_set;
 macro_rules! with_kind {
     ($element:expr, $largest:expr, $K:ident, $flip:ident, $infinity:ident => $body:expr) => {{
         use $crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64};
-        let (all, top) = (if $largest { 0 } else { -1i64 }, 1i64 << (8 * $element.size() - 1));
+        let all = if $largest { 0 } else { -1i64 };
+        let top = 1i64 << (8 * $element.size() - 1);
         $crate::vector::set::with_kind! { @ $element, $K, $flip, $infinity => $body,
             Int8 Int8 all 0, UInt8 Int8 (all ^ top) 0, Int16 Int16 all 0, UInt16 Int16 (all ^ top) 0,
             Int32 Int32 all 0, UInt32 Int32 (all ^ top) 0, Int64 Int64 all 0, UInt64 Int64 (all ^ top) 0,

@@ -208,7 +208,8 @@ masks! { __m128i, _mm_setzero_si128 _mm_or_si128 _mm_blendv_epi8, |bytes| _mm_mo
 masks! { __m256i, _mm256_setzero_si256 _mm256_or_si256 _mm256_blendv_epi8, |bytes| _mm256_movemask_epi8(bytes) as u32,
 |at, count| _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(at(0), at(1))),
 {
-    let (near, far) = (_mm256_packs_epi32(at(0), at(1)), _mm256_packs_epi32(at(2), at(3)));
+    let near = _mm256_packs_epi32(at(0), at(1));
+    let far = _mm256_packs_epi32(at(2), at(3));
     _mm256_permutevar8x32_epi32(_mm256_packs_epi16(near, far), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
 } }
 

@@ -106,8 +106,10 @@ impl Case {
         }
         let axis = |axis| (self.lens[axis], input.strides[axis], output.strides[axis], self.reduced[axis]);
         let axes: Vec<_> = (0..self.lens.len()).rev().map(axis).collect();
-        let (axes, to) = (axes.into_iter(), output.data_mut());
-        let (omit, mask) = (Omit::Nothing, ptr::null());
+        let axes = axes.into_iter();
+        let to = output.data_mut();
+        let omit = Omit::Nothing;
+        let mask = ptr::null();
         let view = Input { data: input.data(), element, swapped, largest, last, omit, mask };
         input.deny_gaps(&self.lens);
         // SAFETY: the axes describe both arrays; lengths are small, and no block is empty where its index is wanted.
@@ -193,14 +195,18 @@ impl Case {
     /// The best along one axis, along a block of neighbouring axes, or of all elements.
     fn top_k(&self, random: &mut Random) {
         let Self { element, swapped, largest, last: nan_first, ref lens, .. } = *self;
-        let (input, size, rank) = (self.input(random, &self.lens), element.size(), lens.len());
+        let input = self.input(random, &self.lens);
+        let size = element.size();
+        let rank = lens.len();
         let axis = self.reduced.iter().rposition(|&reduced| reduced).or(rank.checked_sub(1)).unwrap_or(0);
         let block = if random.one_in(6) { 0..rank } else { axis..rank.min(axis + random.pick(&[1, 1, 1, 2])) };
         let inside: Vec<bool> = (0..rank).map(|axis| block.contains(&axis)).collect();
         let slices = input.slices(lens, &inside);
-        let (len, after) = (lens[block.clone()].iter().product(), lens[block.end..].iter().product::<usize>());
+        let len = lens[block.clone()].iter().product();
+        let after = lens[block.end..].iter().product::<usize>();
         let k = random.pick(&[0, 1, 1, 2, 3, 5, 8, 16, 17, 40, len / 100, len / 9, len / 2, len]).min(len);
-        let (times, sorted) = (element == ElementType::Int64 && random.one_in(2), !random.one_in(4));
+        let times = element == ElementType::Int64 && random.one_in(2);
+        let sorted = !random.one_in(4);
         let [mut values, mut indices] = [size, 8].map(|size| Bytes::new(slices.len() * k * size, true));
         let mask = random.one_in(3).then(|| self.mask(random));
         let walk = (0..rank).rev().map(|axis| {
@@ -375,7 +381,8 @@ fn shape(random: &mut Random) -> (Vec<usize>, Vec<bool>) {
         }
         4 => {
             let len = |random: &mut Random| random.pick(&[3, 7, 31, 33, 64, 65, 100, 130, 259, 300, 530]);
-            let (rows, len) = (len(random), len(random));
+            let rows = len(random);
+            let len = len(random);
             (vec![random.pick(&[1, 1, 2, 5]).min(1 + most / rows / len), rows, len], vec![false, true, false])
         }
         5 if !cfg!(miri) && random.one_in(8) => (vec![random.pick(&[9000, 40_000, 140_000])], vec![true]),

@@ -25,8 +25,10 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
         let data: Vec<f32> = (0..rows * len).map(|_| [tiny, -tiny, 0.0, -1.0][random.below(700).min(3)]).collect();
         let axes = [(len, 4, 0, true), (rows, 4 * len as isize, 8, false)];
         for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {
-            let (element, data_start) = (ElementType::Float32, data.as_ptr().cast());
-            let (omit, mask) = (Omit::Nothing, ptr::null());
+            let element = ElementType::Float32;
+            let data_start = data.as_ptr().cast();
+            let omit = Omit::Nothing;
+            let mask = ptr::null();
             let input = Input { data: data_start, element, swapped: false, largest, last, omit, mask };
             for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
                 let mut places = vec![-1i64; rows];

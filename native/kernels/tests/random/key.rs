@@ -22,7 +22,8 @@ pub fn key(element: ElementType, bytes: &[u8], swapped: bool, largest: bool) -> 
     let spare = 64 - 8 * bytes.len() as u32;
     let (infinity, _) = landmarks(element);
     // Floats of one sign are ordered like the bits of their magnitudes.
-    let (magnitude, negative) = (bits << (spare + 1) >> (spare + 1), bits << spare >> 63 == 1);
+    let magnitude = bits << (spare + 1) >> (spare + 1);
+    let negative = bits << spare >> 63 == 1;
     let value: i128 = match element {
         _ if element.is_float() && magnitude > infinity => return (NAN, false),
         _ if element.is_float() && negative => -i128::from(magnitude),

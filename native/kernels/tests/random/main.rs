@@ -70,7 +70,8 @@ fn setting(name: &str) -> Option<u64> {
 fn random_calls_agree_with_loops_and_touch_nothing_else() {
     let _settings = settings();
     let usual = if cfg!(miri) { 150 } else { 500 };
-    let (seed, first) = (setting("EXTREMUM_SEED").unwrap_or(1), setting("EXTREMUM_FIRST_CASE").unwrap_or(0));
+    let seed = setting("EXTREMUM_SEED").unwrap_or(1);
+    let first = setting("EXTREMUM_FIRST_CASE").unwrap_or(0);
     let time = setting("EXTREMUM_SECONDS").map(Duration::from_secs);
     let cases = setting("EXTREMUM_CASES").unwrap_or(if time.is_some() { u64::MAX } else { usual });
     let start = Instant::now();
@@ -85,6 +86,7 @@ fn random_calls_agree_with_loops_and_touch_nothing_else() {
         number += 1;
     }
     let sets: Vec<_> = InstructionSet::ALL.into_iter().filter(|set| set.is_available()).map(|set| set.name()).collect();
-    let (done, seconds) = (number - first, start.elapsed().as_secs_f64());
+    let done = number - first;
+    let seconds = start.elapsed().as_secs_f64();
     println!("random: {done} cases, seed {seed}, {}: {seconds:.1} s", sets.join(", "));
 }

@@ -88,7 +88,9 @@ impl Memory {
 
     /// Fills the memory, gaps too, with values that tie and with those that win: NaN, infinities, limits.
     pub fn fill(&mut self, random: &mut Random, element: ElementType) {
-        let (size, first, texture) = (self.size, self.first, random.below(5));
+        let size = self.size;
+        let first = self.first;
+        let texture = random.below(5);
         let constant = random.next().to_le_bytes();
         let rare: [u8; 3] = random.pick(&[[0x7f, 0xff, 0x80], [0x7f; 3], [0xff; 3]]);
         self.fill_by(|at| {
@@ -109,7 +111,8 @@ impl Memory {
         // Stretches of one value, among them the least, the largest and the infinities: kernels must not confuse them with lanes
         // that a row does not fill.
         if random.one_in(4) {
-            let (len, share) = (random.pick(&[3, 16, 100]), random.pick(&[1, 2, 5]));
+            let len = random.pick(&[3, 16, 100]);
+            let share = random.pick(&[1, 2, 5]);
             for stretch in self.bytes.get_mut(first % size..).unwrap_or_default().chunks_mut(len * size) {
                 if random.one_in(share) && stretch.len() > size {
                     let (first, rest) = stretch.split_at_mut(size);

@@ -63,7 +63,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
         let (chunks, skew) = Self::chunks::<K, V, ROWS>(job, start);
         debug_assert!(chunks * ROWS <= CHUNKS);
         // The same places as those of `chunk`, without a multiplication.
-        let (mut offset, mut next) = (0, (CHUNK * V::BYTES).wrapping_sub(skew));
+        let mut offset = 0;
+        let mut next = (CHUNK * V::BYTES).wrapping_sub(skew);
         for chunk in 0..chunks {
             for row in 0..ROWS {
                 let from = start.wrapping_offset(job.lines.stride * row as isize);
@@ -106,7 +107,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
         spill: *const V,
         needle: [V; ROWS],
     ) -> [usize; ROWS] {
-        let (flip, start) = (constants.flip, job.row(first));
+        let flip = constants.flip;
+        let start = job.row(first);
         let (chunks, skew) = Self::chunks::<K, V, ROWS>(job, start);
         // The chunk whose ties win comes last, and replaces the others without a branch.
         let mut chunk_of = [0; ROWS];

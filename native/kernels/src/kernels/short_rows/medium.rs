@@ -198,7 +198,8 @@ pub unsafe fn decide<K: Kind, V: Lanes<K>, M: Mode, const ROWS: usize>(
     let mut undecided = !M::IGNORES_NAN && V::has_nan(nans, all, constants.infinity);
     if M::AS_INTEGERS {
         // Not above zero, integers have the opposite order of the floats.
-        let (one, mut none) = (splat::<K, V>(1), V::Mask::none());
+        let one = splat::<K, V>(1);
+        let mut none = V::Mask::none();
         for row in 0..ROWS {
             none = none.or(one.above(best[row]));
         }

@@ -57,7 +57,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
     unsafe fn reduce(job: &Job, first: usize, constants: Constants<V>, spill: *mut V) -> Reduced<V, ROWS> {
         let flip = constants.flip;
         let mut nans = V::no_nan();
-        let (mut best, mut least, mut only) = ([flip; ROWS], [flip; ROWS], [flip; ROWS]);
+        let mut best = [flip; ROWS];
+        let mut least = [flip; ROWS];
+        let mut only = [flip; ROWS];
         let loser = splat::<K, V>(job.loser);
         let start = job.row(first);
         for row in 0..ROWS {
@@ -106,7 +108,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
         spill: *const V,
         needle: [V; ROWS],
     ) -> [usize; ROWS] {
-        let (start, mut places) = (job.row(first), [0; ROWS]);
+        let start = job.row(first);
+        let mut places = [0; ROWS];
         for row in 0..ROWS {
             let from = start.wrapping_offset(job.lines.stride * row as isize);
             // Equal lanes have equal bits, and NaN equals nothing. So the needle is flipped instead of the elements.
