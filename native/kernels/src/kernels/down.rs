@@ -19,11 +19,7 @@
 //!
 //! Not supported: other columns that do not fill 16 bytes, bools, and NaN that loses.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the blocks, the results and the instruction set are there"
-)]
+#![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
 use crate::element::ElementType;
 use crate::isa::Task;
@@ -34,7 +30,7 @@ use crate::vector::{Kind, Lanes, Mask, Register, fold, splat};
 use std::marker::PhantomData;
 
 /// Finds the extremum of each column of several blocks.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Down {
     /// The first element.
     pub data: *const u8,
@@ -90,12 +86,19 @@ impl Down {
     /// # Safety
     /// [`supports`] accepts the blocks; the memory holds all of them, and has room for their results.
     pub unsafe fn run(&self) -> usize {
+        debug_assert!(
+            supports(self.element, self.rows, self.columns, self.row == (self.columns * self.element.size()) as isize),
+            "{self:?} is not supported"
+        );
         with_set!(I, set => with_kind!(self.element, self.largest, K, flip, infinity => {
             self.by_width::<I, K>(set, flip, infinity)
         }), 0)
     }
 
     /// Where a block begins. Only the elements of its rows may be read from there.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), which makes these pointers from the shape of the blocks.
     #[inline(always)]
     unsafe fn rows_of<K: Kind>(&self, block: usize) -> Readable {
         debug_assert!(block < self.blocks);
@@ -104,17 +107,27 @@ impl Down {
     }
 
     /// Where the rows of all extrema are written.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
     #[inline(always)]
     unsafe fn places(&self) -> Writable {
         Writable::bytes(self.index.cast(), self.blocks * self.columns * size_of::<i64>())
     }
 
     /// Where all extrema are written.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
     #[inline(always)]
     unsafe fn extrema<K: Kind>(&self) -> Writable {
         Writable::bytes(self.values, self.blocks * self.columns * K::SIZE)
     }
 
+    /// Chooses the registers, and whether a register holds several rows.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
     unsafe fn by_width<I: Set<Register: Lanes<K>, Half: Lanes<K>, Narrow: Lanes<K>>, K: Kind>(
         &self,
         set: I,
@@ -123,6 +136,8 @@ impl Down {
     ) -> usize {
         let bytes = self.columns * K::SIZE;
         let block = if several(self.rows, bytes, self.row == bytes as isize) { self.rows * bytes } else { 0 };
+        // Where the columns do not fill the widest register but the block does, whole rows share it: no lane is idle. Otherwise
+        // the widest register that the columns fill takes them, and the last strip overlaps the one before.
         if bytes < <I::Register as Register>::BYTES && block >= <I::Register as Register>::BYTES {
             set.run(Several::<K, I::Register> { job: self, flip, infinity, kind: PhantomData })
         } else if bytes >= <I::Register as Register>::BYTES {
@@ -180,12 +195,16 @@ impl<K: Kind, V: Lanes<K>> Task for Strips<'_, K, V> {
 
 impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
     /// Reads `4 / EACH` registers of columns of a block in `EACH` chains of rows; false where a lane was NaN.
+    ///
+    /// # Safety
+    /// As for [`Down::run`]; the block has these columns from `column` on.
     #[inline(always)]
     unsafe fn strip<const EACH: usize>(&self, block: usize, column: usize) -> bool {
         let job = self.job;
         let flip = splat::<K, V>(self.flip);
         let infinity = splat::<K, V>(self.infinity);
         let from = job.rows_of::<K>(block).wrapping_add(column * K::SIZE);
+        debug_assert!(column + CHAINS / EACH * V::LANES <= job.columns, "a strip ends inside the columns");
         let mut nans = V::no_nan();
         let mut best = [flip; CHAINS];
         let mut place = [flip; CHAINS];
@@ -235,6 +254,9 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
 }
 
 /// The best of several chains; the first wins a tie.
+///
+/// # Safety
+/// The registers belong to the instruction set in force.
 #[inline(always)]
 unsafe fn combine<K: Kind, V: Lanes<K>>(best: &[V], place: &[V]) -> (V, V) {
     let mut most = best[0];
@@ -309,6 +331,7 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
             }
         }
         let numbers = Readable::bytes(numbers.as_ptr(), job.rows * width);
+        // A block is read as one line of registers, of which the last may overlap the one before: it ends where the block does.
         let reads = job.rows.div_ceil(V::BYTES / width);
         let end = job.rows * width - V::BYTES;
         let length = reads.div_ceil(CHAINS);
@@ -321,6 +344,7 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
                 // Chains overlap where four do not divide the reads. Equal elements of the same number do no harm.
                 for chain in 0..CHAINS {
                     let at = (((chain * length).min(reads - length) + step) * V::BYTES).min(end);
+                    // The order of comparison runs from the end whose ties win, so the first of equal lanes is right.
                     let at = if job.last { end - at } else { at };
                     let read = V::load(from.add(at)).xor(flip);
                     let rows = V::load(numbers.add(at));

@@ -45,6 +45,7 @@ pub struct Pass<'a> {
 /// # Safety
 /// The operands have the same number and length of lines as the tile, and may be read; the tile may be written.
 pub unsafe fn accumulate(pass: Pass, element: ElementType, extreme: Extreme) {
+    debug_assert!(pass.first.is_some() || !pass.operands.is_empty(), "the extremum of no operand");
     // SAFETY: the caller's promise.
     with_element_and_extreme!(element, extreme, E, O => unsafe { passes::<E, O>(pass) });
 }
@@ -52,6 +53,10 @@ pub unsafe fn accumulate(pass: Pass, element: ElementType, extreme: Extreme) {
 /// # Safety
 /// As for [`accumulate`].
 unsafe fn passes<E: HasRank, O: Order>(all: Pass) {
+    all.to.debug_assert_there::<E>(all.rows, all.len);
+    for operand in all.operands {
+        operand.debug_assert_there::<E>(all.rows, all.len);
+    }
     let origin = E::origin::<O>();
     // Other types have no second try, and need no code for it.
     let again = E::HASTY.then_some(exact::<E::Like, E::LikeOrder<O>> as Again);

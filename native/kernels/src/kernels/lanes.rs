@@ -186,6 +186,17 @@ impl Lines {
         Self { data, stride, mask: Readable::none(), mask_stride: 0 }
     }
 
+    /// Stops a test unless `lines` lines of `len` elements of type `E` are all there, with their mask; without debug assertions it
+    /// does nothing. A kernel begins with it: this is the condition under which it may be called.
+    #[inline(always)]
+    #[track_caller]
+    pub fn debug_assert_there<E>(self, lines: usize, len: usize) {
+        self.data.debug_assert_lines(self.stride, lines, len * size_of::<E>());
+        if !self.mask.is_null() {
+            self.mask.debug_assert_lines(self.mask_stride, lines, len);
+        }
+    }
+
     /// The lines from number `line` on.
     #[inline(always)]
     pub fn from(self, line: isize) -> Self {
@@ -211,6 +222,7 @@ impl Lines {
     /// # Safety
     /// The lines have these places, and `keys` has room for one key per line.
     pub unsafe fn write_keys<S: Source, O: Order>(self, lines: usize, places: *const i64, keys: *mut u8) {
+        debug_assert!(keys.cast::<Key<S::Element>>().is_aligned(), "keys are in scratch memory, which is aligned");
         for line in 0..lines {
             // SAFETY: the caller's promise.
             unsafe {
@@ -338,6 +350,13 @@ impl LinesToWrite {
     pub unsafe fn new(data: *mut u8, stride: isize, lines: usize, bytes: usize) -> Self {
         // SAFETY: the caller's promise.
         Self { data: unsafe { Writable::lines(data, stride, lines, bytes) }, stride }
+    }
+
+    /// As [`Lines::debug_assert_there`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn debug_assert_there<E>(self, lines: usize, len: usize) {
+        self.data.debug_assert_lines(self.stride, lines, len * size_of::<E>());
     }
 
     /// Where a line begins.

@@ -2,11 +2,7 @@
 //!
 //! NaN and NaT are recognised by their bits, so that one kernel per element size serves all types.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the block and its mask are there"
-)]
+#![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
 use crate::element::Pattern;
 use crate::isa::Task;
@@ -42,6 +38,9 @@ impl Task for Omit {
     type Output = bool;
     #[inline(always)]
     unsafe fn run(self) -> bool {
+        debug_assert!(matches!(self.size, 1 | 2 | 4 | 8) && !self.to.is_null());
+        debug_assert!(matches!(self.mask_strides.1, 0 | 1), "a mask with gaps is packed first");
+        debug_assert!(self.size == 8 || self.fill >> (8 * self.size) == 0, "{:x} is wider than an element", self.fill);
         match self.size {
             1 => self.lines::<u8>(),
             2 => self.lines::<u16>(),
@@ -52,7 +51,10 @@ impl Task for Omit {
 }
 
 impl Omit {
-    /// `T` has the size of the elements.
+    /// Copies all lines, as elements of type `T`.
+    ///
+    /// # Safety
+    /// As for [`Task::run`]; `T` has the size of the elements.
     #[inline(always)]
     unsafe fn lines<T: Bits>(&self) -> bool {
         let mut fills = false;
@@ -71,7 +73,8 @@ impl Omit {
             let from = all_from.wrapping_add(at * size_of::<T>());
             let to = all_to.wrapping_add(at * size_of::<T>());
             let mask = all_mask.wrapping_offset(stride * line as isize);
-            // The compiler does not vectorise a loop that may read and write the same memory through two pointers.
+            // Two loops: the compiler does not vectorise a loop that may read and write the same memory through two pointers. The
+            // copy is scratch memory, so its elements are aligned.
             fills |= match self.from.is_null() {
                 true => self.masked(|at| *to.element::<T>(at), to, len, mask, step),
                 false => self.masked(|at| from.element::<T>(at).read_unaligned(), to, len, mask, step),
@@ -80,7 +83,11 @@ impl Omit {
         fills
     }
 
-    /// Has one loop for each kind of mask, so that each can be vectorised.
+    /// Copies a line. Has one loop for each kind of mask, so that each can be vectorised.
+    ///
+    /// # Safety
+    /// `from` may read `len` elements, `to` has room for them, and the mask has a byte for each, or one for all if `step` is 0;
+    /// or it is null.
     #[inline(always)]
     unsafe fn masked<T: Bits>(
         &self,
@@ -96,6 +103,7 @@ impl Omit {
         let limit = T::new(limit);
         let fits = |bits: T| !bits.matches(flip, magnitude, limit);
         let masked = |at: usize| *mask.element::<u8>(at) != 0;
+        // One byte for the whole line is read before the loop.
         let whole = step == 0 && !mask.is_null();
         let there = !whole || *mask.read(1) != 0;
         match self.pattern.is_none() {
@@ -106,6 +114,11 @@ impl Omit {
         }
     }
 
+    /// Copies a line; an element stays where `stays` says so of its place and its bits. Returns whether an element has the bits
+    /// that replace others.
+    ///
+    /// # Safety
+    /// As for [`masked`](Self::masked).
     #[inline(always)]
     unsafe fn line<T: Bits>(
         &self,
@@ -118,6 +131,7 @@ impl Omit {
         let mut fills = false;
         for at in 0..len {
             let bits = from(at);
+            // A masked element with these bits counts too: the second look that follows is then in vain, but rare.
             fills |= bits == fill;
             *to.element::<T>(at) = if stays(at, bits) { bits } else { fill };
         }

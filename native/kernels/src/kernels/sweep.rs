@@ -16,11 +16,7 @@
 //! looked like eight streams: on Zen 3 and Zen 4 it took up to three times as long beyond the caches, and twice as long within
 //! them. Eight registers hide the latency of a comparison (Zen 3, AVX2: 150 GB/s from the first-level cache; four give 97).
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: there are as many elements, and at least one, of any alignment"
-)]
+#![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
 use crate::element::compare::{HasLane, Index, Key, Lane, better_key, pick, utmost, worst};
 use crate::element::order::{Ends, Largest, Order, Smallest};
@@ -36,6 +32,9 @@ pub trait Sweep: HasLane {
     const TWO_KEYS: bool = false;
 
     /// For each end of the order, the extreme key of a block, if it is better than the champion so far.
+    ///
+    /// # Safety
+    /// As for [`sweep_ends`].
     #[inline(always)]
     unsafe fn sweep<X: Ends>(data: Plain<Self>, len: usize, champions: Keys<Self>) -> Keys<Self> {
         sweep_ends::<Plain<Self>, X>(data, len, champions)
@@ -71,6 +70,9 @@ impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
 impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
     /// The extreme key of a block, if it is better than the champion so far. `signed` and `unsigned` are the largest of the bits,
     /// as signed and as unsigned integers.
+    ///
+    /// # Safety
+    /// As for [`sweep_ends`].
     #[inline(always)]
     unsafe fn by_bits<O: Order>(
         data: Plain<Self>,
@@ -79,9 +81,13 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
         unsigned: u16,
         champion: Option<i16>,
     ) -> Option<i16> {
+        // NaN has a larger magnitude than infinity: a positive one is the largest signed integer, a negative one the largest
+        // unsigned integer.
         let key = if signed > INFINITY || unsigned > INFINITY as u16 | SIGN {
             utmost::<O, _>()
         } else {
+            // A float of the wanted sign wins, the largest or smallest as an integer. Without one, the float with the least
+            // magnitude does.
             Self::lane_of::<O>(match O::LARGEST {
                 true if signed >= 0 => signed,
                 true => -((sweep_lanes::<u16, Smallest>(data.cast(), len, None)? & !SIGN) as i16),
@@ -105,6 +111,9 @@ pub const BLOCK: usize = 16384;
 pub const LANES: usize = 64;
 
 /// The extreme key of a block, if it is better than the champion so far.
+///
+/// # Safety
+/// As for [`sweep_ends`].
 #[inline(always)]
 unsafe fn sweep_lanes<E: HasLane, O: Order>(data: Plain<E>, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
     sweep_ends::<Plain<E>, O>(data, len, [champion, None])[0]
@@ -115,8 +124,12 @@ pub type Keys<E> = [Option<Key<E>>; 2];
 
 /// For each end of the order, the extreme key of a block without its masked elements, if it is better than the champion so
 /// far.
+///
+/// # Safety
+/// The source has `len` elements, at least one, which may be read.
 #[inline(always)]
 pub unsafe fn sweep_ends<S: Source, X: Ends>(source: S, len: usize, champions: Keys<S::Element>) -> Keys<S::Element> {
+    debug_assert!(len > 0, "a block without elements has no extremum");
     match size_of::<S::Element>() {
         1 => sweep_by::<S, X, 64, 32>(source, len, champions),
         2 => sweep_by::<S, X, 32, 16>(source, len, champions),
@@ -128,12 +141,16 @@ pub unsafe fn sweep_ends<S: Source, X: Ends>(source: S, len: usize, champions: K
 /// [`sweep_ends`] with registers of `W` lanes, which fill the widest register there is. Few elements use `HALF` lanes. With
 /// AVX-512 the compiler joined halves by shuffles: a Xeon of family 6, model 167, then read 1 MB of binary32 in 12.7 us, and now
 /// reads it in 8.7.
+///
+/// # Safety
+/// As for [`sweep_ends`].
 #[inline(always)]
 unsafe fn sweep_by<S: Source, X: Ends, const W: usize, const HALF: usize>(
     source: S,
     len: usize,
     champions: Keys<S::Element>,
 ) -> Keys<S::Element> {
+    // Both ends, and a mask, need twice as many registers: then two of each are as many as there are.
     if len >= 4 * W && !X::BOTH && !S::MASKED {
         sweep_registers::<S, X, W, 4>(source, len, champions)
     } else if len >= 2 * W && (X::BOTH || S::MASKED) {
@@ -147,6 +164,9 @@ unsafe fn sweep_by<S: Source, X: Ends, const W: usize, const HALF: usize>(
 }
 
 /// The extreme key of a few elements, if it is better than the champion so far.
+///
+/// # Safety
+/// As for [`sweep_ends`].
 #[inline(always)]
 unsafe fn sweep_few<S: Source, O: Order>(
     source: S,
@@ -162,12 +182,16 @@ type LaneOf<S> = <<S as Source>::Element as HasLane>::Lane;
 
 /// Sweeps `K` registers of `W` lanes in each step. The compiler keeps such small arrays in registers if all loops over them have
 /// constant bounds.
+///
+/// # Safety
+/// The source has `len` elements, at least `K * W`, which may be read.
 #[inline(always)]
 unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
     source: S,
     len: usize,
     champions: Keys<S::Element>,
 ) -> Keys<S::Element> {
+    debug_assert!(len >= K * W && K.is_multiple_of(2), "{len} elements do not fill {K} registers of {W}");
     let mut first = [[worst::<X::First, LaneOf<S>>(); W]; K];
     let mut second = [[worst::<X::Second, LaneOf<S>>(); W]; K];
     let mut nan = [<LaneOf<S> as Lane>::Index::ZERO; W];
@@ -209,6 +233,9 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
 }
 
 /// The `W` lanes that start at `from`.
+///
+/// # Safety
+/// They may be read.
 #[inline(always)]
 unsafe fn register<S: Source, O: Order, const W: usize>(source: S, from: usize) -> [LaneOf<S>; W] {
     let mut lanes = [LaneOf::<S>::LOWEST; W];

@@ -104,6 +104,19 @@ macro_rules! pointer {
                 let _ = (at, count);
             }
 
+            /// Stops a test unless some lines that a kernel is told of, of `bytes` bytes each and `stride` bytes apart, are all
+            /// there from this place on; without debug assertions it does nothing.
+            #[inline(always)]
+            #[track_caller]
+            pub fn debug_assert_lines(self, stride: isize, lines: usize, bytes: usize) {
+                // Lines are equally far apart, so those between the first and the last are there if these two are.
+                if cfg!(debug_assertions) && lines > 0 && bytes > 0 {
+                    self.check(self.at as usize, bytes);
+                    let last = self.at.wrapping_offset(stride * (lines as isize - 1));
+                    self.check(last as usize, bytes);
+                }
+            }
+
             /// A pointer to another place, which belongs to the same lines.
             #[inline(always)]
             fn moved(self, at: $raw) -> Self {

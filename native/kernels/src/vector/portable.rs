@@ -39,7 +39,7 @@ impl Register for Part {
             Self(array::from_fn(|at| {
                 let lane = at / SIZE;
                 let byte = at % SIZE;
-                let source = if lane % 2 == 0 { &self.0 } else { &other.0 };
+                let source = if lane.is_multiple_of(2) { &self.0 } else { &other.0 };
                 source[from + lane / 2 * SIZE + byte]
             }))
         };

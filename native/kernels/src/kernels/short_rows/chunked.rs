@@ -62,7 +62,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
         let start = job.row(first);
         let (chunks, skew) = Self::chunks::<K, V, ROWS>(job, start);
         debug_assert!(chunks * ROWS <= CHUNKS);
-        // The same places as those of `chunk`, without a multiplication.
+        // The same places as those of `chunk`, without a multiplication: the first chunk begins with the row, the others at cache
+        // lines, and the last ends with the row.
         let mut offset = 0;
         let mut next = (CHUNK * V::BYTES).wrapping_sub(skew);
         for chunk in 0..chunks {

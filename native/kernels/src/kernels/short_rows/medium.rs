@@ -62,6 +62,9 @@ pub const UNROLL: usize = 8;
 const ALONE_BYTES: usize = 1024;
 
 /// Returns the number of rows done.
+///
+/// # Safety
+/// As for [`ShortRows::run`](super::ShortRows::run), of which this is a part.
 pub unsafe fn run<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
     match job.len.div_ceil(<I::Register as Lanes<K>>::LANES) {
         count if !job.lines.mask.is_null() => masked::<I, K>(set, job, count),
@@ -78,6 +81,9 @@ pub unsafe fn run<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> 
 }
 
 /// Reads rows of `count` registers, with their mask.
+///
+/// # Safety
+/// As for [`run`].
 unsafe fn masked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job, count: usize) -> usize {
     debug_assert!(count <= UNROLL && job.rows >= BATCH);
     if const { I::Register::BYTES == 16 } {
@@ -92,6 +98,9 @@ unsafe fn masked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job, coun
 }
 
 /// Reads rows of at most `N` registers.
+///
+/// # Safety
+/// As for [`run`].
 unsafe fn unrolled<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(set: I, job: &Job) -> usize {
     // Rows this short are transposed instead, so this code is not needed.
     if N * <I::Register as Lanes<K>>::LANES * K::SIZE <= turn_limit::<I>(K::SIZE) {
@@ -114,6 +123,9 @@ unsafe fn unrolled<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(set: 
 }
 
 /// Reads rows of more than four registers, `ROWS` at a time.
+///
+/// # Safety
+/// As for [`run`].
 unsafe fn chunked<I: Limits<Register: Lanes<K>>, K: Kind, const ROWS: usize, const CHUNK: usize>(
     set: I,
     job: &Job,
@@ -132,6 +144,9 @@ unsafe fn chunked<I: Limits<Register: Lanes<K>>, K: Kind, const ROWS: usize, con
 }
 
 /// Lets keys decide what integers could not: the rows after the first `done`, or the last batch if fewer rows remain.
+///
+/// # Safety
+/// As for [`run`].
 #[inline(always)]
 unsafe fn with_keys<K: Kind, const ROWS: usize>(job: &Job, done: usize, keys: impl FnOnce(&Job) -> usize) -> usize {
     if done == job.rows {
@@ -142,6 +157,10 @@ unsafe fn with_keys<K: Kind, const ROWS: usize>(job: &Job, done: usize, keys: im
 }
 
 /// One way to read `ROWS` rows at a time.
+///
+/// # Safety
+/// Every operation requires what [`run`] does, and that the job has `ROWS` rows from number `first` on. `spill` has room for the
+/// lanes that [`reduce`](Self::reduce) keeps, and [`find`](Self::find) gets what it has kept of the same rows.
 pub trait Batch<K: Kind, V: Lanes<K>, const ROWS: usize> {
     /// How elements become lanes.
     type Mode: Mode;
@@ -149,9 +168,15 @@ pub trait Batch<K: Kind, V: Lanes<K>, const ROWS: usize> {
     const IS_SHORT: bool;
 
     /// Reads the rows from number `first` on, and keeps in `spill` what the search wants.
+    ///
+    /// # Safety
+    /// See [`Batch`].
     unsafe fn reduce(job: &Job, first: usize, constants: Constants<V>, spill: *mut V) -> Reduced<V, ROWS>;
 
     /// Finds the first (or last) places of `needle`, the largest lane of each row.
+    ///
+    /// # Safety
+    /// See [`Batch`].
     unsafe fn find<const LAST: bool>(
         job: &Job,
         first: usize,
@@ -161,6 +186,9 @@ pub trait Batch<K: Kind, V: Lanes<K>, const ROWS: usize> {
     ) -> [usize; ROWS];
 
     /// Whether an element of the rows, masked or not, equals the one that loses to all. Only batches under a mask are asked.
+    ///
+    /// # Safety
+    /// See [`Batch`].
     unsafe fn fills(_job: &Job, _first: usize, _loser: V) -> bool {
         false
     }
@@ -178,6 +206,9 @@ pub struct Reduced<V, const ROWS: usize> {
 }
 
 /// Joins the largest lanes at each position of the registers of each row, and looks for what the kernel cannot decide.
+///
+/// # Safety
+/// The registers belong to the instruction set in force.
 #[inline(always)]
 pub unsafe fn decide<K: Kind, V: Lanes<K>, M: Mode, const ROWS: usize>(
     best: [V; ROWS],
@@ -209,6 +240,9 @@ pub unsafe fn decide<K: Kind, V: Lanes<K>, M: Mode, const ROWS: usize>(
 }
 
 /// The largest lanes of a batch, joined in two registers.
+///
+/// # Safety
+/// As for [`decide`].
 #[inline(always)]
 unsafe fn fold<K: Kind, V: Lanes<K>, const ROWS: usize>(mut best: [V; ROWS]) -> [V; ROWS] {
     if ROWS == BATCH {
@@ -218,6 +252,9 @@ unsafe fn fold<K: Kind, V: Lanes<K>, const ROWS: usize>(mut best: [V; ROWS]) -> 
 }
 
 /// The largest lane of each row in all lanes of a register.
+///
+/// # Safety
+/// As for [`decide`].
 #[inline(always)]
 unsafe fn spread_rows<K: Kind, V: Lanes<K>, const ROWS: usize>(mut best: [V; ROWS]) -> [V; ROWS] {
     if ROWS == BATCH {
@@ -262,6 +299,9 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Task for Bat
 
 impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, K, V, B, ROWS> {
     /// Returns the number of rows done.
+    ///
+    /// # Safety
+    /// As for [`run`].
     #[inline(always)]
     unsafe fn read<const SPILL: usize>(&self) -> usize {
         let job = self.job;
@@ -270,13 +310,15 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
         // Registers that a batch keeps while the next batch is read.
         let mut spill = [const { [const { MaybeUninit::<V>::uninit() }; SPILL] }; 2];
         let spill = spill.as_mut_ptr().cast::<V>();
+        // Two halves in turn: a batch is searched while the next one is read.
         let half = |batch: usize| spill.add(batch % 2 * SPILL);
-        // The last batch overlaps the one before it.
+        // The last batch overlaps the one before it, and writes the same results again.
         let first = |batch: usize| (batch * ROWS).min(job.rows - ROWS);
         let batches = job.rows.div_ceil(ROWS);
         // Three variables: the compiler would keep what one value holds in memory.
         let Reduced { mut best, mut other_end, mut undecided } = B::reduce(job, 0, constants, half(0));
         for batch in 0..batches {
+            // Nothing of this batch is written: the caller decides it, from its first row on.
             if undecided {
                 return first(batch);
             }
@@ -298,10 +340,14 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
     }
 
     /// Writes the answers of a batch.
+    ///
+    /// # Safety
+    /// As for [`Batch::find`], and there is room for the results.
     #[inline(always)]
     unsafe fn answer(&self, first: usize, constants: Constants<V>, spill: *const V, best: [V; ROWS]) {
         let job = self.job;
         let has_places = !B::Mode::BOTH && !job.to.index.is_null();
+        // Values alone need no search: a lane that is no zero says which element it was.
         if !has_places && self.write(first, best) {
             return;
         }
@@ -327,8 +373,13 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
     }
 
     /// Writes the values of a batch without places. A zero of a float needs its place: then returns false and writes nothing.
+    ///
+    /// # Safety
+    /// As for [`answer`](Self::answer).
     #[inline(always)]
     unsafe fn write(&self, first: usize, best: [V; ROWS]) -> bool {
+        // `decide` has spread the lanes, or for both ends of the order left them where `fold_four` puts them: four bytes apart, or
+        // two to a register where they have eight bytes.
         let mut lanes = [0; ROWS];
         for row in 0..ROWS {
             lanes[row] = match K::SIZE {
@@ -341,6 +392,7 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
         if K::FLOAT && lanes.iter().any(|lane| lane << (65 - 8 * K::SIZE) == 0) {
             return false;
         }
+        // A negative key is the two's complement of the magnitude; its float has the sign bit in place of that.
         let from_key = |lane: u64| u64::from(lane as u16).wrapping_neg() ^ (1 << 15);
         for (row, &lane) in lanes.iter().enumerate() {
             let is_negative_key = B::Mode::has_keys::<K>() && (lane as i16) < 0;

@@ -17,11 +17,7 @@
 //! for rows of up to eight registers ([`reads_masks`]); for other rows a copy replaces masked elements first. Bools are not
 //! supported.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the rows, the results and the instruction set are there"
-)]
+#![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
 mod chunked;
 mod medium;
@@ -206,18 +202,27 @@ impl Job {
     }
 
     /// Where the extrema of the rows are written.
+    ///
+    /// # Safety
+    /// There is room for them, unless they are not wanted.
     #[inline(always)]
     unsafe fn values<K: Kind>(&self) -> Writable {
         self.to.values_of(self.rows, K::SIZE)
     }
 
     /// Where the extrema at the other end of the order are written.
+    ///
+    /// # Safety
+    /// As for [`values`](Self::values).
     #[inline(always)]
     unsafe fn others<K: Kind>(&self) -> Writable {
         Writable::bytes(self.other, self.rows * K::SIZE)
     }
 
     /// Writes the places of the extrema of some rows, and the elements there. All bits set are -1 for any pointer width.
+    ///
+    /// # Safety
+    /// There is room for them, and the places lie in the rows; values are wanted only where no place is -1.
     #[inline(always)]
     unsafe fn put<K: Kind, const ROWS: usize>(&self, first: usize, places: [usize; ROWS]) {
         debug_assert!(first + ROWS <= self.rows);
@@ -237,6 +242,9 @@ impl Job {
     }
 
     /// Writes an element as the extremum of a row.
+    ///
+    /// # Safety
+    /// There is room for it.
     #[inline(always)]
     unsafe fn put_bits<K: Kind>(&self, row: usize, bits: u64) {
         debug_assert!(row < self.rows && !self.to.values.is_null());
@@ -244,6 +252,9 @@ impl Job {
     }
 
     /// The constants for making lanes.
+    ///
+    /// # Safety
+    /// The registers belong to the instruction set in force.
     #[inline(always)]
     unsafe fn constants<K: Kind, V: Lanes<K>>(&self) -> Constants<V> {
         let flip = splat::<K, V>(self.flip);
@@ -265,6 +276,7 @@ impl ShortRows {
     /// # Safety
     /// The memory holds the rows, and has room for the results, that the fields describe.
     pub unsafe fn run(&self) -> usize {
+        self.check();
         // Rows that are cut among threads may be too short.
         if !self.lines.mask.is_null() && !reads_masks(self.element, self.rows, self.len) {
             return 0;
@@ -274,14 +286,32 @@ impl ShortRows {
         }), 0)
     }
 
+    /// Stops a test whose rows are not as the fields describe.
+    fn check(&self) {
+        let Self { lines, rows, len, element, numbers, marks, to, other, .. } = *self;
+        debug_assert!(len >= 2 && element != ElementType::Bool, "rows of {len} elements of {element:?}");
+        match element.size() {
+            1 => lines.debug_assert_there::<u8>(rows, len),
+            2 => lines.debug_assert_there::<u16>(rows, len),
+            4 => lines.debug_assert_there::<u32>(rows, len),
+            _ => lines.debug_assert_there::<u64>(rows, len),
+        }
+        debug_assert!(!(numbers || marks) || to.values.is_null(), "a place of -1 has no element");
+        debug_assert!(other.is_null() || to.index.is_null(), "both ends of the order have no places");
+    }
+
+    /// Chooses the kernel for rows of this length.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
     unsafe fn by_length<I: Limits<Register: Lanes<K>>, K: Kind>(&self, set: I, flip: i64, infinity: i64) -> usize {
         let Self { lines, rows, len, last, numbers, marks, fills, to, other, ahead, .. } = *self;
-        // A place of -1 has no element.
-        debug_assert!(!(numbers || marks) || to.values.is_null());
         let loser = self.element.loser(self.largest) as i64;
         let job = Job { lines, rows, len, last, flip, infinity, loser, numbers, marks, fills, to, other, ahead };
         let bytes = len * K::SIZE;
         let turns = bytes <= turn_limit::<I>(K::SIZE) && lines.mask.is_null();
+        // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another. What is
+        // left over here is left to the caller.
         if turns
             && rows >= <I::Register as Lanes<K>>::LANES
             && (bytes >= turned::PART || lines.stride == bytes as isize)

@@ -4,6 +4,9 @@ use crate::kernels::short_rows::Constants;
 use crate::vector::{Kind, Lanes};
 
 /// A way to make lanes, of which the largest wins.
+///
+/// # Safety
+/// As for [`Register`](crate::vector::Register), every operation requires that the instruction set is in force.
 pub trait Mode {
     /// Whether bits of the elements are flipped, so that the largest of the kind is wanted.
     const FLIPS: bool = true;
@@ -17,12 +20,18 @@ pub trait Mode {
     const MASKED: bool = false;
 
     /// Elements with bits flipped, as far as this mode flips them.
+    ///
+    /// # Safety
+    /// See [`Mode`].
     #[inline(always)]
     unsafe fn elements<K: Kind, V: Lanes<K>>(constants: Constants<V>, elements: V) -> V {
         if Self::FLIPS { elements.xor(constants.flip) } else { elements }
     }
 
     /// The lanes of elements whose bits are flipped.
+    ///
+    /// # Safety
+    /// See [`Mode`].
     #[inline(always)]
     unsafe fn lanes<K: Kind, V: Lanes<K>>(constants: Constants<V>, elements: V) -> V {
         if Self::AS_INTEGERS {

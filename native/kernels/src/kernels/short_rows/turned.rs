@@ -48,6 +48,9 @@ macro_rules! unroll {
 }
 
 /// Returns the number of rows done.
+///
+/// # Safety
+/// As for [`ShortRows::run`](super::ShortRows::run), of which this is a part: there are as many rows as lanes in a register.
 pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
     let lanes = PART / K::SIZE;
     match job.len {
@@ -62,6 +65,10 @@ pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usi
     }
 }
 
+/// Chooses the mode.
+///
+/// # Safety
+/// As for [`run`].
 unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE: bool>(set: I, job: &Job) -> usize {
     if const { Q * K::SIZE > PART } {
         0
@@ -103,6 +110,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
     }
 
     /// Does the batches one after the other; the last overlaps the one before.
+    ///
+    /// # Safety
+    /// As for [`run`].
     #[inline(always)]
     unsafe fn batches<const SPREAD: bool>(&self) -> usize {
         let job = self.0;
@@ -144,6 +154,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
     }
 
     /// Does one batch; returns false, with nothing written, where a lane was NaN: an element, or one that follows the rows.
+    ///
+    /// # Safety
+    /// As for [`run`]; the rows of the batch, and the bytes that its loads read beyond them, may be read from `from` on.
     #[inline(always)]
     unsafe fn batch<const SPREAD: bool>(
         &self,
@@ -195,6 +208,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
     }
 
     /// The columns of a part of a batch that begins at `from`.
+    ///
+    /// # Safety
+    /// As for [`batch`](Self::batch).
     #[inline(always)]
     unsafe fn columns<const SPREAD: bool>(
         &self,
@@ -225,6 +241,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
     }
 
     /// Writes the results of a batch.
+    ///
+    /// # Safety
+    /// As for [`run`].
     #[inline(always)]
     unsafe fn write(&self, first: usize, best: V, place: V, Constants { flip, least, .. }: Constants<V>) {
         let job = self.0;

@@ -37,6 +37,9 @@ impl<M: Mode, const N: usize> Unrolled<M, N> {
     }
 
     /// The elements of a register that begins some bytes after its row, masked ones replaced by the element that loses to all.
+    ///
+    /// # Safety
+    /// As for [`Batch::reduce`]; the row has a whole register there.
     #[inline(always)]
     unsafe fn masked<K: Kind, V: Lanes<K>>(job: &Job, elements: V, loser: V, row: usize, after: usize) -> V {
         let mask = job.mask(row).add(after / K::SIZE).read(V::LANES);
@@ -62,6 +65,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
         let mut only = [flip; ROWS];
         let loser = splat::<K, V>(job.loser);
         let start = job.row(first);
+        // Row after row, register after register: with `N` and `ROWS` known, all of these loops are written out by the compiler.
         for row in 0..ROWS {
             let from = start.wrapping_offset(job.lines.stride * row as isize);
             let mut read = [flip; N];
@@ -92,6 +96,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
                 }
             }
         }
+        // Rows of one register have no second register to look at with it: two rows are looked at together.
         if N == 1 {
             for row in (0..ROWS).step_by(2) {
                 V::see(&mut nans, only[row], only[(row + 1).min(ROWS - 1)]);
@@ -116,6 +121,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
             let as_lanes = Self::keeps_lanes::<K>() || !M::FLIPS;
             let bits = if as_lanes { needle[row] } else { needle[row].xor(constants.flip) };
             let mut read = [constants.flip; N];
+            // The row is in the first-level cache, which is faster than keeping its registers on the stack, unless lanes were
+            // expensive to make.
             for at in 0..N {
                 read[at] = match Self::keeps_lanes::<K>() {
                     true => *spill.add(row * N + at),
@@ -130,6 +137,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
 
     #[inline(always)]
     unsafe fn fills(job: &Job, first: usize, loser: V) -> bool {
+        // Masked elements count too: then the caller's second look finds nothing to correct.
         let mut fills = V::Mask::none();
         for row in first..first + ROWS {
             for at in 0..N {
