@@ -4,6 +4,12 @@
 //! - Short rows are read several at a time up to a batch with NaN, which is read as columns or row by row.
 //! - Narrow columns: neighbouring rows are read as one wide row, then the columns that belong together are combined.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: what is read, its mask and the outputs are there wherever the layout leads"
+)]
+
 use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
 use crate::kernels::columns::Columns;

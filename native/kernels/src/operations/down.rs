@@ -31,6 +31,9 @@ pub fn supports(input: &Input, layout: &ReductionLayout) -> bool {
 }
 
 /// Reduces inputs that differ only in the end of the order. [`supports`] accepts the layout.
+///
+/// # Safety
+/// The inputs are readable wherever the layout leads, and the sinks take their tiles.
 #[inline(never)]
 pub unsafe fn reduce<const ENDS: usize>(
     inputs: [Input; ENDS],
@@ -47,7 +50,8 @@ pub unsafe fn reduce<const ENDS: usize>(
             let at = position(outer, layout.origin, number);
             let blocks = (COLUMNS / columns.len).min(line - number % line).min(numbers.end - number);
             for (input, &sink) in inputs.iter().zip(&sinks) {
-                read(input, layout, at, blocks, sink, &mut memory);
+                // SAFETY: the caller's promise. Each block is read by one thread.
+                unsafe { read(input, layout, at, blocks, sink, &mut memory) };
             }
             number += blocks;
         }
@@ -57,6 +61,9 @@ pub unsafe fn reduce<const ENDS: usize>(
 
 /// Reads neighbouring blocks, the first of which begins at `at`, and hands the results on where they are not written directly to
 /// the output. The blocks have at most [`COLUMNS`] columns in all.
+///
+/// # Safety
+/// As for [`reduce`]; no other thread reads these blocks.
 unsafe fn read(
     input: &Input,
     layout: &ReductionLayout,
@@ -79,6 +86,7 @@ unsafe fn read(
     let row = rows.strides.input;
     let step = rows.strides.index;
     let last = input.last == (step >= 0);
+    debug_assert!(blocks * columns <= COLUMNS || !takes, "{blocks} blocks of {columns} columns have no room");
     let mut done = 0;
     while done < blocks {
         let data = input.data.wrapping_offset(at.input + block * done as isize);
@@ -86,25 +94,34 @@ unsafe fn read(
         let into = to.from(done * columns, size);
         let Outputs { values, index, .. } = into;
         let rows = rows.len;
-        let count = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run();
+        let task = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values };
+        // SAFETY: the caller's promise; `to` has room for all blocks, or is null where nothing is wanted.
+        let count = unsafe { task.run() };
         if count < blocks {
             // The next block contains NaN.
             let data = data.wrapping_offset(block * count as isize);
-            let lines = Lines::plain(data, row, rows, columns * size);
             let request = (&[*input][..], &[ptr::null()][..], &[into.from(count * columns, size)][..]);
-            read_columns(request, lines, rows, columns, last);
+            // SAFETY: as above.
+            unsafe {
+                let lines = Lines::plain(data, row, rows, columns * size);
+                read_columns(request, lines, rows, columns, last);
+            }
         }
         done += count + 1;
     }
     if !to.index.is_null() && (step, at.index) != (1, 0) {
         for place in 0..blocks * columns {
-            let index = to.index.add(place);
-            index.write_unaligned(at.index + step * index.read_unaligned());
+            // SAFETY: the kernels have written an index for each column of each block.
+            unsafe {
+                let index = to.index.add(place);
+                index.write_unaligned(at.index + step * index.read_unaligned());
+            }
         }
     }
     let taken = if takes { blocks } else { 0 };
     for block in 0..taken {
         let Outputs { values, index, .. } = to.from(block * columns, size);
-        sink.take(next.after(at, block), line, Tile { len: columns, index, values, doubts: None });
+        // SAFETY: the caller's promise; what the sink wants has been written for each column.
+        unsafe { sink.take(next.after(at, block), line, Tile { len: columns, index, values, doubts: None }) };
     }
 }

@@ -39,8 +39,11 @@ pub unsafe fn extremum(
     if elements == 0 {
         return;
     }
-    if elements > SCRATCH / element.size() || !accumulate_line(operands, element, extreme, &layout, output) {
-        extremum_by_plan(operands, element, extreme, &mut layout, output)
+    // SAFETY: the caller's promise.
+    unsafe {
+        if elements > SCRATCH / element.size() || !accumulate_line(operands, element, extreme, &layout, output) {
+            extremum_by_plan(operands, element, extreme, &mut layout, output)
+        }
     }
 }
 
@@ -49,6 +52,9 @@ const COPIES: usize = 512;
 
 /// Accumulates operands that are one line each; one operand may be a single element. Returns whether it did. This avoids a plan,
 /// which takes an eighth of the time for eight elements. Short operands that have gaps or will be overwritten are copied.
+///
+/// # Safety
+/// As for [`extremum`].
 #[inline]
 unsafe fn accumulate_line(
     operands: &[Operand],
@@ -75,26 +81,35 @@ unsafe fn accumulate_line(
             return false;
         }
         if stride == 0 {
-            first = Some(Lines::plain(data, 0, 1, size));
+            // SAFETY: the caller's promise: the operand has an element.
+            first = Some(unsafe { Lines::plain(data, 0, 1, size) });
             continue;
         }
         if stride != size as isize || ptr::eq(data, output) {
             let Some((room, rest)) = free.split_at_mut_checked(axis.len * size) else { return false };
             free = rest;
             for (at, to) in room.chunks_exact_mut(size).enumerate() {
-                data.offset(stride * at as isize).copy_to_nonoverlapping(to.as_mut_ptr().cast(), size);
+                // SAFETY: the operand has an element at each position, and the copy has room for one.
+                unsafe { data.offset(stride * at as isize).copy_to_nonoverlapping(to.as_mut_ptr().cast(), size) };
             }
             data = room.as_ptr().cast();
         }
-        lines.push(Lines::plain(data, 0, 1, axis.len * size));
+        // SAFETY: the elements follow one another, in the operand or in its copy.
+        lines.push(unsafe { Lines::plain(data, 0, 1, axis.len * size) });
     }
-    let to = LinesToWrite::new(output, 0, 1, axis.len * size);
-    accumulate(Pass { first, operands: &lines, to, rows: 1, len: axis.len }, element, extreme);
+    // SAFETY: as above, for the output. An operand that is the output itself has been copied.
+    unsafe {
+        let to = LinesToWrite::new(output, 0, 1, axis.len * size);
+        accumulate(Pass { first, operands: &lines, to, rows: 1, len: axis.len }, element, extreme);
+    }
     true
 }
 
 /// The same for any layout that has been [arranged](arrange): plans tiles for each thread, if there are enough, and accumulates
 /// them. Not inlined: otherwise small arrays would pay for its memory, too.
+///
+/// # Safety
+/// As for [`extremum`].
 #[inline(never)]
 unsafe fn extremum_by_plan<'a>(
     operands: &'a [Operand],
@@ -154,7 +169,8 @@ unsafe fn extremum_by_plan<'a>(
         operands, element, extreme, output, origin, inner, lines, outer, direct, tile, rows, per_line, per_column, shift,
     };
     let tiles = positions(outer) * per_column * per_line;
-    threads::share(tiles, num_threads, |tiles| plan.run(tiles));
+    // SAFETY: the caller's promise; threads share the tiles without overlap.
+    threads::share(tiles, num_threads, |tiles| unsafe { plan.run(tiles) });
 }
 
 /// Bytes of a tile that is read and written in one pass. Where NaN occurs the tile is read again, so it fits the second-level
@@ -228,7 +244,10 @@ fn crosswise(line: &ElementwiseAxis, across: &ElementwiseAxis, size: usize) -> u
 }
 
 impl Plan<'_> {
-    /// Accumulates some of the tiles, which no other thread writes.
+    /// Accumulates some of the tiles.
+    ///
+    /// # Safety
+    /// As for [`extremum`]; no other thread writes these tiles.
     unsafe fn run(&self, tiles: Range<usize>) {
         let mut memory = Memory::default();
         for tile in tiles {
@@ -239,11 +258,16 @@ impl Plan<'_> {
             let row = column % self.per_column * self.rows;
             let at = self.lines.after(self.inner.after(self.origin.clone(), start), row);
             let at = position(self.outer, at, column / self.per_column);
-            self.accumulate(&at, (self.rows.min(self.lines.len - row), len), &mut memory);
+            debug_assert!(start < end && row < self.lines.len, "tile {tile} of no element");
+            // SAFETY: the caller's promise: the tile lies in the output.
+            unsafe { self.accumulate(&at, (self.rows.min(self.lines.len - row), len), &mut memory) };
         }
     }
 
     /// Accumulates all operands in a tile of `rows` lines, and leaves the result in the output.
+    ///
+    /// # Safety
+    /// As for [`extremum`]; the tile, which begins at `at`, lies in the output, and no other thread writes it.
     unsafe fn accumulate(&self, at: &Offsets, (rows, len): (usize, usize), memory: &mut Memory) {
         let Self { operands, element, extreme, inner, .. } = *self;
         let Memory { packed, tile, starts } = memory;
@@ -255,28 +279,38 @@ impl Plan<'_> {
             true => (output, step),
             false => (tile.reserve(rows * pitch), pitch as isize),
         };
-        let to = LinesToWrite::new(data, stride, rows, len * element.size());
+        // SAFETY: the tile lies in the output, or in scratch memory of its size.
+        let to = unsafe { LinesToWrite::new(data, stride, rows, len * element.size()) };
         let (mut ones, mut lines): (SmallVec<[Lines; 4]>, SmallVec<[Lines; 4]>) = Default::default();
         for (number, memory) in packed.iter_mut().enumerate() {
             let broadcast = inner.strides.of(&operands[number]) == 0;
             let (into, len) = if broadcast { (&mut ones, 1) } else { (&mut lines, len) };
-            into.push(self.read(number, at, (rows, len), memory));
+            // SAFETY: the caller's promise: the operand has an element for each of the tile.
+            into.push(unsafe { self.read(number, at, (rows, len), memory) });
         }
         // Operands that are broadcast along a line are combined into one element for each line.
         if ones.len() > 1 {
             let size = element.size();
-            let to = LinesToWrite::new(starts.reserve(rows * size), size as isize, rows, size);
-            accumulate(Pass { first: None, operands: &ones, to, rows, len: 1 }, element, extreme);
-            ones[0] = to.readable();
+            // SAFETY: each operand has an element for each line, and the scratch memory has room for one.
+            unsafe {
+                let to = LinesToWrite::new(starts.reserve(rows * size), size as isize, rows, size);
+                accumulate(Pass { first: None, operands: &ones, to, rows, len: 1 }, element, extreme);
+                ones[0] = to.readable();
+            }
         }
         let first = ones.first().copied();
-        accumulate(Pass { first, operands: &lines, to, rows, len }, element, extreme);
+        // SAFETY: all operands have the lines of the tile, whose memory is none of theirs: see `direct`.
+        unsafe { accumulate(Pass { first, operands: &lines, to, rows, len }, element, extreme) };
         if !self.direct {
-            self.write(to.readable(), output, (rows, len));
+            // SAFETY: the caller's promise.
+            unsafe { self.write(to.readable(), output, (rows, len)) };
         }
     }
 
     /// The lines of an operand, in place or packed.
+    ///
+    /// # Safety
+    /// As for [`accumulate`](Self::accumulate).
     unsafe fn read(&self, number: usize, at: &Offsets, (rows, len): (usize, usize), memory: &mut Scratch) -> Lines {
         let operand = &self.operands[number];
         let size = self.element.size();
@@ -284,7 +318,8 @@ impl Plan<'_> {
         let step = self.lines.strides.of(operand);
         let data = operand.data.wrapping_offset(at.operand(number));
         if !operand.swapped && (stride == 0 || stride == size as isize) {
-            return Lines::plain(data, step, rows, if stride == 0 { size } else { len * size });
+            // SAFETY: the caller's promise.
+            return unsafe { Lines::plain(data, step, rows, if stride == 0 { size } else { len * size }) };
         }
         let pitch = pitch(len, size);
         let to = memory.reserve(rows * pitch);
@@ -294,12 +329,19 @@ impl Plan<'_> {
         let data = data.wrapping_offset(step * last);
         let outer = (rows, step * down);
         let inner = (len, stride);
-        Pack { data, outer, inner, size, scratch: true, swapped: operand.swapped, to, step: pitch }.run();
+        let task = Pack { data, outer, inner, size, scratch: true, swapped: operand.swapped, to, step: pitch };
         let pitch = pitch as isize;
-        Lines::plain(to.wrapping_offset(pitch * last), pitch * down, rows, len * size)
+        // SAFETY: the caller's promise; the scratch memory has room for all lines.
+        unsafe {
+            task.run();
+            Lines::plain(to.wrapping_offset(pitch * last), pitch * down, rows, len * size)
+        }
     }
 
     /// Copies a finished tile from scratch memory to its place in the output.
+    ///
+    /// # Safety
+    /// As for [`accumulate`](Self::accumulate).
     #[inline(never)]
     unsafe fn write(&self, from: Lines, output: *mut u8, (rows, len): (usize, usize)) {
         let size = self.element.size();
@@ -313,19 +355,21 @@ impl Plan<'_> {
             Pack { data, outer, inner, size, scratch: false, swapped: false, to: output, step }
         };
         if stride == size as isize {
-            return pack(lines, along, step).run();
+            // SAFETY: the caller's promise.
+            return unsafe { pack(lines, along, step).run() };
         }
         if step == size as isize {
             // Lines that are adjacent in the output are transposed.
-            return pack(along, lines, stride).run();
+            // SAFETY: the caller's promise.
+            return unsafe { pack(along, lines, stride).run() };
         }
         for row in 0..rows {
             let from = from.from(row as isize).data;
             let output = output.wrapping_offset(step * row as isize);
             for at in 0..len {
-                output
-                    .wrapping_offset(stride * at as isize)
-                    .copy_from_nonoverlapping(from.add(at * size).read(size), size);
+                let to = output.wrapping_offset(stride * at as isize);
+                // SAFETY: the caller's promise; scratch memory is no part of the output.
+                unsafe { to.copy_from_nonoverlapping(from.add(at * size).read(size), size) };
             }
         }
     }

@@ -34,7 +34,8 @@ pub unsafe fn onehot(
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());
     let sink = Hot { output, element, reduced: &reduced };
-    reduce(&input, &mut layout, &sink)
+    // SAFETY: the caller's promise.
+    unsafe { reduce(&input, &mut layout, &sink) }
 }
 
 /// Clears a tile's part of the output and sets its ones while it is still in cache.
@@ -52,24 +53,32 @@ impl Sink for Hot<'_> {
     const TRAFFIC: usize = 2;
 
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
-        self.clear(at.output, Axis { len: tile.len, ..*axis });
+        // SAFETY: the output is writable wherever the layout leads, and no other thread writes this tile.
+        unsafe { self.clear(at.output, Axis { len: tile.len, ..*axis }) };
         with_element!(self.element, E => for position in 0..tile.len {
-            let at = place(self.reduced, axis.after(at, position), tile.index(position));
-            self.output.wrapping_offset(at.output).cast::<E>().write_unaligned(E::ONE);
+            // SAFETY: a sink wants indices by default.
+            let index = unsafe { tile.index(position) };
+            let at = place(self.reduced, axis.after(at, position), index);
+            // SAFETY: as above.
+            unsafe { self.output.wrapping_offset(at.output).cast::<E>().write_unaligned(E::ONE) };
         })
     }
 }
 
 impl Hot<'_> {
     /// Clears the part of the output that belongs to a tile.
+    ///
+    /// # Safety
+    /// This part, all slices of the tile, may be written.
     unsafe fn clear(&self, start: isize, tile: ReductionAxis) {
         let size = self.element.size();
         if let [Axis { len, strides }] = *self.reduced
             && strides.output == size as isize
             && tile.strides.output == (len * size) as isize
         {
-            // Zero is all zero bits in every element type.
-            return self.output.wrapping_offset(start).write_bytes(0, tile.len * len * size);
+            // Zero is all zero bits in every element type. The slices follow one another: they are cleared in one go.
+            // SAFETY: the caller's promise.
+            return unsafe { self.output.wrapping_offset(start).write_bytes(0, tile.len * len * size) };
         }
         // Treats the output as an input, because axes are ordered by the input.
         let as_input = |axis: &ReductionAxis| {
@@ -84,7 +93,8 @@ impl Hot<'_> {
         let inner = if contiguous { axes.remove(0).len } else { 1 };
         for line in 0..positions(&axes) {
             let to = self.output.wrapping_offset(position(&axes, corner, line).output);
-            to.write_bytes(0, inner * size);
+            // SAFETY: the caller's promise.
+            unsafe { to.write_bytes(0, inner * size) };
         }
     }
 }

@@ -12,6 +12,12 @@
 //! a part of a tile ends when it is settled, or when a part that wins ties against it is
 //! ```
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: what is read, its mask and the outputs are there wherever the layout leads"
+)]
+
 use crate::kernels::lanes::Outputs;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;

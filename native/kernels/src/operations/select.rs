@@ -49,7 +49,8 @@ pub unsafe fn argreduce(
     let mut layout = ReductionLayout::default();
     layout.fill(axes, input.last);
     let sink = Indices { output, index };
-    reduce(&input, &mut layout, &sink)
+    // SAFETY: the caller's promise.
+    unsafe { reduce(&input, &mut layout, &sink) }
 }
 
 /// Stores indices in the output's type and layout.
@@ -71,7 +72,8 @@ impl Sink for Indices {
 
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
         let output = self.output.wrapping_offset(at.output);
-        self.index.write(output, axis.strides.output, tile.index, tile.len)
+        // SAFETY: the output is writable wherever the layout leads; a sink wants indices by default.
+        unsafe { self.index.write(output, axis.strides.output, tile.index, tile.len) }
     }
 }
 
@@ -118,12 +120,16 @@ pub unsafe fn select(
         for (&Target { values, indices, index }, largest) in targets.iter().zip([input.largest, !input.largest]) {
             if !indices.is_null() {
                 // All bits set is -1 in every type of index.
-                indices.write_bytes(0xff, results * index.size());
+                // SAFETY: there is room for all results.
+                unsafe { indices.write_bytes(0xff, results * index.size()) };
             }
             let loser = input.element.loser(largest);
             let size = input.element.size();
-            (0..if values.is_null() { 0 } else { results })
-                .for_each(|at| write_bits(values.add(at * size), loser, size));
+            let filled = if values.is_null() { 0 } else { results };
+            for at in 0..filled {
+                // SAFETY: as above.
+                unsafe { write_bits(values.add(at * size), loser, size) };
+            }
         }
         return results;
     }
@@ -142,14 +148,16 @@ pub unsafe fn select(
     let answers =
         |target, input| Answers { input, skips, mask, pattern, target, reduced: &reduced, blanks: &blanks, base };
     match *targets {
-        [target] => reduce(&seen, &mut layout, &answers(target, seen)),
+        // SAFETY: the caller's promise.
+        [target] => unsafe { reduce(&seen, &mut layout, &answers(target, seen)) },
         [one, other] => {
             // The smallest first: kernels for both ends expect it.
             let [smallest, largest] = if input.largest { [other, one] } else { [one, other] };
             let inputs = [Input { largest: false, ..seen }, Input { largest: true, ..seen }];
             let smallest = answers(smallest, inputs[0]);
             let largest = answers(largest, inputs[1]);
-            reduce_ends(inputs, &mut layout, [&smallest, &largest]);
+            // SAFETY: the caller's promise; there are results, so the layout has positions.
+            unsafe { reduce_ends(inputs, &mut layout, [&smallest, &largest]) };
         }
         _ => unreachable!("an order has two ends"),
     }
@@ -211,24 +219,30 @@ impl Sink for Answers<'_> {
         let element = self.input.element.size();
         let places = indices.wrapping_offset(at.output * size);
         if self.skips {
-            self.correct(at, axis, &tile);
+            // SAFETY: the tile lies in the layout, and has the indices that this sink wants where elements are skipped.
+            unsafe { self.correct(at, axis, &tile) };
         }
         // Results that went directly to the output are there already.
         if !indices.is_null() && places != tile.index.cast() {
-            index.write(places, step * size, tile.index, tile.len);
+            // SAFETY: the output has room for the tile.
+            unsafe { index.write(places, step * size, tile.index, tile.len) };
         }
         let to = values.wrapping_offset(at.output * element as isize).cast_const();
         let copied = if values.is_null() || to == tile.values { 0 } else { tile.len };
         for number in 0..copied {
-            let bits = match tile.values.is_null() {
-                false => bits(tile.values.wrapping_add(number * element), element, false),
-                true if tile.index(number) == -1 => 0,
-                true => {
-                    let place = place(self.reduced, at, tile.index(number) - self.base);
-                    bits(self.input.data.wrapping_offset(place.input), element, self.input.swapped)
+            // SAFETY: the tile has a value for each position, or else an index, which is that of an element of the slice or -1.
+            let bits = unsafe {
+                match tile.values.is_null() {
+                    false => bits(tile.values.wrapping_add(number * element), element, false),
+                    true if tile.index(number) == -1 => 0,
+                    true => {
+                        let place = place(self.reduced, at, tile.index(number) - self.base);
+                        bits(self.input.data.wrapping_offset(place.input), element, self.input.swapped)
+                    }
                 }
             };
-            write_bits(self.target.values.wrapping_offset(at.output * element as isize), bits, element);
+            // SAFETY: the output has room for the tile.
+            unsafe { write_bits(self.target.values.wrapping_offset(at.output * element as isize), bits, element) };
             axis.strides.step(&mut at, 1);
         }
     }
@@ -236,35 +250,51 @@ impl Sink for Answers<'_> {
 
 impl Answers<'_> {
     /// Corrects the indices of a tile whose element does not take part.
+    ///
+    /// # Safety
+    /// The tile begins at `at`, runs along `axis`, lies in the layout that was reduced, and has an index for each position.
     #[inline(never)]
     unsafe fn correct(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
         let mask = if self.mask.is_null() { self.mask } else { self.mask.wrapping_offset(at.mask) };
         let rest = if self.mask != self.input.mask {
+            // The mask skips whole slices, of which the kernels knew nothing: all others have the right index.
             for slice in 0..tile.len {
-                let there = *mask.wrapping_offset(axis.strides.mask * slice as isize) != 0;
-                let index = tile.index.add(slice);
-                index.write_unaligned(if there { index.read_unaligned() } else { -1 });
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let there = *mask.wrapping_offset(axis.strides.mask * slice as isize) != 0;
+                    tile.set_index(slice, if there { tile.index(slice) } else { -1 });
+                }
             }
             Slices::new()
         } else if let Some(doubts) = tile.doubts {
-            let blanks = tile.blanks();
-            let rest =
-                if blanks == 0 || !doubts { Slices::new() } else { self.doubtful(mask, axis.strides.mask, tile) };
+            // The kernels have written -1 where nothing beats the loser. That is right, unless an element that equals it takes part.
+            // SAFETY: the caller's promise.
+            let blanks = unsafe { tile.blanks() };
+            let rest = match blanks == 0 || !doubts {
+                true => Slices::new(),
+                // SAFETY: the caller's promise.
+                false => unsafe { self.doubtful(mask, axis.strides.mask, tile) },
+            };
             if rest.is_empty() {
                 self.blanks.fetch_add(blanks, Ordering::Relaxed);
                 return;
             }
             rest
         } else {
-            let open = match self.input.element.size() {
-                1 => self.omissions::<1>(at, axis, tile),
-                2 => self.omissions::<2>(at, axis, tile),
-                4 => self.omissions::<4>(at, axis, tile),
-                _ => self.omissions::<8>(at, axis, tile),
+            // The kernels have ignored the mask, but not what replaces skipped elements: an index of one of those is wrong.
+            // SAFETY: the caller's promise.
+            let open = unsafe {
+                match self.input.element.size() {
+                    1 => self.omissions::<1>(at, axis, tile),
+                    2 => self.omissions::<2>(at, axis, tile),
+                    4 => self.omissions::<4>(at, axis, tile),
+                    _ => self.omissions::<8>(at, axis, tile),
+                }
             };
             match open.len() {
                 0 => return,
-                _ => self.present(at, axis, tile, open),
+                // SAFETY: the caller's promise; the slices are those of the tile.
+                _ => unsafe { self.present(at, axis, tile, open) },
             }
         };
         // Slices that lie apart are read separately, unless little lies between them.
@@ -272,33 +302,51 @@ impl Answers<'_> {
         let columns = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
         let apart = (LITTLE / if columns { 16 } else { slice }).max(1);
         for open in rest.chunk_by(|&one, &next| ((next - one) as usize) <= apart) {
-            SecondReading { answers: self, start: at, axis, open, index: tile.index }.read();
+            // SAFETY: the caller's promise.
+            unsafe { SecondReading { answers: self, start: at, axis, open, tile: *tile }.read() };
         }
-        self.blanks.fetch_add(tile.blanks(), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        self.blanks.fetch_add(unsafe { tile.blanks() }, Ordering::Relaxed);
     }
 
     /// The slices of a marked tile with index -1 in which an element may take part. Slices of the mask are `step` bytes apart.
+    ///
+    /// # Safety
+    /// As for [`correct`](Self::correct), of which this is a part; `mask` is that of the first slice, or null.
     unsafe fn doubtful(&self, mask: *const u8, step: isize, tile: &Tile) -> Slices {
         let along = self.reduced.last().unwrap_or(&ReductionAxis::POINT);
         let len = along.len;
         let width = along.strides.mask;
         let row = |slice: usize| mask.wrapping_offset(step * slice as isize);
+        // SAFETY: the caller's promise, as for all that is read here.
+        let index = |slice: usize| unsafe { tile.index(slice) };
         if mask.is_null() {
-            return slices(tile.len, |slice| tile.index(slice) == -1);
+            return slices(tile.len, |slice| index(slice) == -1);
         }
         // All bits of -1 are set.
-        let none = |slice: usize| (tile.index(slice) >> 63) as u64;
-        match (width, len, step) {
-            (_, _, 0) if any(mask, len, width) == 0 => Slices::new(),
-            // (Vectors of slices.)
-            (1, 4, 4) => filter(tile, |slice| none(slice) & u64::from(mask.cast::<u32>().add(slice).read_unaligned())),
-            (1, 8..=16, _) => filter(tile, |slice| none(slice) & ends(row(slice), len)),
-            _ => filter(tile, |slice| none(slice) & any(row(slice), len, width)),
+        let none = |slice: usize| (index(slice) >> 63) as u64;
+        // SAFETY: the mask has a byte for each element of each slice.
+        unsafe {
+            match (width, len, step) {
+                // All slices share one stretch of the mask, which skips all of it.
+                (_, _, 0) if any(mask, len, width) == 0 => Slices::new(),
+                // A slice is a word, and slices follow one another: the compiler makes vectors of them.
+                (1, 4, 4) => {
+                    let word = |slice| mask.cast::<u32>().add(slice).read_unaligned();
+                    filter(tile, |slice| none(slice) & u64::from(word(slice)))
+                }
+                (1, 8..=16, _) => filter(tile, |slice| none(slice) & ends(row(slice), len)),
+                _ => filter(tile, |slice| none(slice) & any(row(slice), len, width)),
+            }
         }
     }
 
     /// The `open` slices in which the mask lets an element take part; sets the index of the others to -1.
+    ///
+    /// # Safety
+    /// As for [`correct`](Self::correct), of which this is a part; `open` are slices of the tile, at least one, in ascending order.
     unsafe fn present(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile, open: Slices) -> Slices {
+        debug_assert!(open.is_sorted() && open.last().is_some_and(|&slice| (slice as usize) < tile.len));
         let mask = self.mask;
         let (along, others) = self.reduced.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
         if mask.is_null() {
@@ -313,43 +361,40 @@ impl Answers<'_> {
         for number in 0..positions(others) {
             let mask = mask.wrapping_offset(position(others, axis.after(at, first), number).mask);
             if step == 1 && width != 1 {
-                // In pieces that registers hold; the last overlaps the one before.
-                for at in (0..there.len()).step_by(PIECE) {
-                    let at = at.min(there.len().saturating_sub(PIECE));
-                    let rows = (0..along.len as isize).map(|place| mask.wrapping_offset(place * width).add(at));
-                    if there.len() < PIECE {
-                        rows.for_each(|row| (0..there.len()).for_each(|at| there[at] |= *row.add(at)));
-                        continue;
-                    }
-                    let piece = there.as_mut_ptr().add(at).cast::<[u64; PIECE / 8]>();
-                    let joined = rows.fold(piece.read_unaligned(), |all, row| {
-                        let row = row.cast::<[u64; PIECE / 8]>().read_unaligned();
-                        array::from_fn(|word| all[word] | row[word])
-                    });
-                    piece.write_unaligned(joined);
-                }
+                // SAFETY: the mask has a row of bytes, one for each slice, at each place along the axis.
+                unsafe { join_rows(&mut there, mask, along.len, width) };
             } else {
                 for &slice in &open {
                     let slice = slice as usize - first;
-                    there[slice] |= u8::from(any(mask.wrapping_offset(step * slice as isize), along.len, width) != 0);
+                    let mask = mask.wrapping_offset(step * slice as isize);
+                    // SAFETY: the mask has a byte for each element of each slice.
+                    there[slice] |= u8::from(unsafe { any(mask, along.len, width) } != 0);
                 }
             }
         }
         let rest = slices(open.len(), |at| there[open[at] as usize - first] != 0);
         // A branch for each slice would be mispredicted.
         for &slice in &open {
-            let index = tile.index.add(slice as usize);
-            index.write_unaligned(if there[slice as usize - first] == 0 { -1 } else { index.read_unaligned() });
+            let slice = slice as usize;
+            // SAFETY: a slice of the tile, which has an index for each.
+            unsafe { tile.set_index(slice, if there[slice - first] == 0 { -1 } else { tile.index(slice) }) };
         }
         rest.iter().map(|&at| open[at as usize]).collect()
     }
 
     /// The slices whose element, of `SIZE` bytes, is skipped.
+    ///
+    /// # Safety
+    /// As for [`correct`](Self::correct), of which this is a part; no index is -1.
     unsafe fn omissions<const SIZE: usize>(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> Slices {
-        slices(tile.len, |slice| self.is_left_out(at, axis, slice, tile.index(slice), SIZE))
+        // SAFETY: the caller's promise.
+        slices(tile.len, |slice| unsafe { self.is_left_out(at, axis, slice, tile.index(slice), SIZE) })
     }
 
     /// Whether the element of `size` bytes at an index of a slice is skipped.
+    ///
+    /// # Safety
+    /// The slice is one of a tile that begins at `at` and runs along `axis`, and has an element at the index.
     #[inline(always)]
     unsafe fn is_left_out(
         &self,
@@ -361,8 +406,10 @@ impl Answers<'_> {
     ) -> bool {
         let place = place(self.reduced, axis.after(at, slice), index - self.base);
         // Without a branch that depends on the mask: it would be mispredicted.
-        let masked = !self.mask.is_null() && *self.mask.wrapping_offset(place.mask) == 0;
-        let bits = || bits(self.input.data.wrapping_offset(place.input), size, self.input.swapped);
+        // SAFETY: the caller's promise: the mask has a byte for each element.
+        let masked = !self.mask.is_null() && unsafe { *self.mask.wrapping_offset(place.mask) } == 0;
+        // SAFETY: the caller's promise.
+        let bits = || unsafe { bits(self.input.data.wrapping_offset(place.input), size, self.input.swapped) };
         if self.pattern.is_none() { masked } else { masked | self.pattern.matches(bits()) }
     }
 }
@@ -386,7 +433,7 @@ fn slices(len: usize, holds: impl Fn(usize) -> bool) -> Slices {
 
 /// The slices of a tile for which `open` is not 0. Most often there is no such slice: that is checked first.
 #[inline(always)]
-unsafe fn filter(tile: &Tile, open: impl Fn(usize) -> u64) -> Slices {
+fn filter(tile: &Tile, open: impl Fn(usize) -> u64) -> Slices {
     match (0..tile.len).fold(0, |any, slice| any | open(slice)) {
         0 => Slices::new(),
         _ => slices(tile.len, |slice| open(slice) != 0),
@@ -394,20 +441,62 @@ unsafe fn filter(tile: &Tile, open: impl Fn(usize) -> u64) -> Slices {
 }
 
 /// The first and the last eight of up to sixteen bytes.
+///
+/// # Safety
+/// The `len` bytes, at least eight, may be read.
 #[inline(always)]
 unsafe fn ends(from: *const u8, len: usize) -> u64 {
-    from.cast::<u64>().read_unaligned() | from.add(len - 8).cast::<u64>().read_unaligned()
+    debug_assert!((8..=16).contains(&len), "two words of eight bytes do not cover {len} bytes");
+    // SAFETY: the caller's promise.
+    unsafe { from.cast::<u64>().read_unaligned() | from.add(len - 8).cast::<u64>().read_unaligned() }
 }
 
 /// Not 0 if any of `len` bytes, `step` apart, is not 0. No branch depends on the bytes.
+///
+/// # Safety
+/// The bytes, at least one, may be read.
 #[inline(always)]
 unsafe fn any(from: *const u8, len: usize, step: isize) -> u64 {
-    match (step, len) {
-        (0, _) => u64::from(*from),
-        // The last sixteen overlap those before.
-        (1, 16..) => (0..len / 16).fold(ends(from.add(len - 16), 16), |any, at| any | ends(from.add(16 * at), 16)),
-        (1, 8..) => ends(from, len),
-        _ => (0..len as isize).fold(0, |any, at| any | u64::from(*from.wrapping_offset(at * step))),
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (step, len) {
+            (0, _) => u64::from(*from),
+            // The last sixteen overlap those before.
+            (1, 16..) => (0..len / 16).fold(ends(from.add(len - 16), 16), |any, at| any | ends(from.add(16 * at), 16)),
+            (1, 8..) => ends(from, len),
+            _ => (0..len as isize).fold(0, |any, at| any | u64::from(*from.wrapping_offset(at * step))),
+        }
+    }
+}
+
+/// Adds to each byte of `all` the bytes at the same place of `rows` rows, `stride` bytes apart: it is then not 0 where one of them
+/// is not 0.
+///
+/// # Safety
+/// The rows are as long as `all`, and may be read.
+#[inline(always)]
+unsafe fn join_rows(all: &mut [u8], from: *const u8, rows: usize, stride: isize) {
+    let len = all.len();
+    // In pieces that registers hold; the last overlaps the one before.
+    for at in (0..len).step_by(PIECE) {
+        let at = at.min(len.saturating_sub(PIECE));
+        let rows = (0..rows as isize).map(|row| from.wrapping_offset(row * stride).wrapping_add(at));
+        if len < PIECE {
+            for row in rows {
+                // SAFETY: the caller's promise.
+                (0..len).for_each(|at| all[at] |= unsafe { *row.add(at) });
+            }
+            continue;
+        }
+        // SAFETY: the piece ends inside `all`, and inside the rows.
+        unsafe {
+            let piece = all.as_mut_ptr().add(at).cast::<[u64; PIECE / 8]>();
+            let joined = rows.fold(piece.read_unaligned(), |all, row| {
+                let row = row.cast::<[u64; PIECE / 8]>().read_unaligned();
+                array::from_fn(|word| all[word] | row[word])
+            });
+            piece.write_unaligned(joined);
+        }
     }
 }
 
@@ -422,8 +511,8 @@ struct SecondReading<'a> {
     axis: &'a ReductionAxis,
     /// The slices of the tile to be read; slices between them are read, too.
     open: &'a [u32],
-    /// The indices of the tile.
-    index: *mut i64,
+    /// The tile, which has an index for each of its slices.
+    tile: Tile,
 }
 
 // SAFETY: threads write the indices of different slices.
@@ -431,6 +520,9 @@ unsafe impl Sync for SecondReading<'_> {}
 
 impl SecondReading<'_> {
     /// Reads the slices.
+    ///
+    /// # Safety
+    /// As for [`Answers::correct`], of which this is a part; the slices are those of the tile.
     #[cold]
     #[inline(never)]
     unsafe fn read(&self) {
@@ -442,7 +534,8 @@ impl SecondReading<'_> {
         let kept = [Axis { len: to - from, strides }][..].into();
         let mut layout = ReductionLayout { kept, reduced: reduced.into(), origin };
         merge(&mut layout.reduced);
-        reduce_ends([Input { largest: !input.largest, ..input }], &mut layout, [self])
+        // SAFETY: the caller's promise: the layout is a part of that of the tile.
+        unsafe { reduce_ends([Input { largest: !input.largest, ..input }], &mut layout, [self]) }
     }
 }
 
@@ -453,9 +546,12 @@ impl Sink for SecondReading<'_> {
         let open =
             self.open.iter().map(|&slice| slice as usize).filter(|slice| (first..first + tile.len).contains(slice));
         for slice in open {
-            let index = tile.index(slice - first);
-            let none = index == -1 || self.answers.is_left_out(self.start, self.axis, slice, index, size);
-            self.index.add(slice).write_unaligned(if none { -1 } else { index });
+            // SAFETY: this tile is a part of the other, whose slices these are; a sink wants indices by default.
+            unsafe {
+                let index = tile.index(slice - first);
+                let none = index == -1 || self.answers.is_left_out(self.start, self.axis, slice, index, size);
+                self.tile.set_index(slice, if none { -1 } else { index });
+            }
         }
     }
 }

@@ -27,7 +27,11 @@ pub trait Sink {
     }
 
     /// Takes a tile that starts at `at` and runs along `axis`; not called where all of it has gone to the output,
-    /// unless the sink wants to see it. The tile holds what the sink wants.
+    /// unless the sink wants to see it.
+    ///
+    /// # Safety
+    /// The tile holds what the sink [wants](Self::wants) for each of its positions, and lies in the layout of the reduction that
+    /// the sink was made for.
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile);
 }
 
@@ -42,7 +46,7 @@ pub struct Wants {
     pub sight: bool,
 }
 
-/// The results of a tile. They may lie in the output itself.
+/// The results of a tile, one for each position. They may lie in the output itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Tile {
     pub len: usize,
@@ -56,15 +60,46 @@ pub struct Tile {
 }
 
 impl Tile {
+    /// Where the index of a position stands.
+    ///
+    /// # Safety
+    /// Indices were wanted, and the tile has this position.
+    #[inline(always)]
+    unsafe fn place_of(&self, position: usize) -> *mut i64 {
+        debug_assert!(position < self.len && !self.index.is_null(), "no index at {position} of {self:?}");
+        // SAFETY: the caller's promise.
+        unsafe { self.index.add(position) }
+    }
+
     /// The index of a position.
+    ///
+    /// # Safety
+    /// Indices were wanted, and the tile has this position.
     #[inline(always)]
     pub unsafe fn index(&self, position: usize) -> i64 {
-        self.index.add(position).read_unaligned()
+        // SAFETY: the caller's promise; the output need not be aligned.
+        unsafe { self.place_of(position).read_unaligned() }
+    }
+
+    /// Sets the index of a position.
+    ///
+    /// # Safety
+    /// Indices were wanted, and the tile has this position.
+    #[inline(always)]
+    pub unsafe fn set_index(&self, position: usize, index: i64) {
+        // SAFETY: the caller's promise; the output need not be aligned.
+        unsafe { self.place_of(position).write_unaligned(index) }
     }
 
     /// The number of positions whose index is -1.
+    ///
+    /// # Safety
+    /// Indices were wanted.
     pub unsafe fn blanks(&self) -> usize {
-        (0..self.len).fold(0, |blanks, position| blanks + (self.index(position) as u64 >> 63)) as usize
+        // The sign bit of an index is set for -1 alone.
+        // SAFETY: the caller's promise.
+        let is_blank = |position| unsafe { self.index(position) } as u64 >> 63;
+        (0..self.len).fold(0, |blanks, position| blanks + is_blank(position)) as usize
     }
 }
 
@@ -102,16 +137,23 @@ impl Results {
 }
 
 /// Combines the first `len` results with those of a block; where `last`, the last of equal elements wins.
+///
+/// # Safety
+/// Both have `len` keys of the input's type and `len` indices, all of them written.
 pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input, last: bool) {
-    with_element_and_order!(input.element, input.largest, E, O => dispatch(Combine::<Key<E>, O> {
-        len,
-        keys: so_far.keys.cast(),
-        index: so_far.index,
-        block_keys: block.keys.cast(),
-        block_index: block.index,
-        last,
-        order: PhantomData,
-    }))
+    with_element_and_order!(input.element, input.largest, E, O => {
+        let task = Combine::<Key<E>, O> {
+            len,
+            keys: so_far.keys.cast(),
+            index: so_far.index,
+            block_keys: block.keys.cast(),
+            block_index: block.index,
+            last,
+            order: PhantomData,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { dispatch(task) }
+    })
 }
 
 /// Whether no key beats any of the first `len` results.
@@ -140,15 +182,20 @@ impl<K: Lane + Ord, O: Order> Task for Combine<K, O> {
     #[inline(always)]
     unsafe fn run(self) {
         debug_assert!(self.keys.is_aligned() && self.block_keys.is_aligned());
+        debug_assert!(self.index.is_aligned() && self.block_index.is_aligned());
         for at in 0..self.len {
-            let key = *self.block_keys.add(at);
-            let index = *self.block_index.add(at);
-            let champion = *self.keys.add(at);
-            let place = *self.index.add(at);
+            // SAFETY: both have as many results, as `combine` was promised.
+            let [key, champion] = unsafe { [*self.block_keys.add(at), *self.keys.add(at)] };
+            // SAFETY: as above.
+            let [index, place] = unsafe { [*self.block_index.add(at), *self.index.add(at)] };
+            // Without a branch, so that the compiler vectorises the loop.
             let earlier = if self.last { index > place } else { index < place };
             let wins = O::better(key, champion) || (key == champion && earlier);
-            *self.keys.add(at) = if wins { key } else { champion };
-            *self.index.add(at) = if wins { index } else { place };
+            // SAFETY: as above.
+            unsafe {
+                *self.keys.add(at) = if wins { key } else { champion };
+                *self.index.add(at) = if wins { index } else { place };
+            }
         }
     }
 }

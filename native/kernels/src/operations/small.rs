@@ -28,22 +28,32 @@ pub fn set_limit(elements: usize) -> usize {
 }
 
 /// Reduces at most 32 elements in this machine's byte order, none of which is skipped.
+///
+/// # Safety
+/// The input is readable wherever the layout leads, and the sink takes its tiles.
 #[inline]
 pub(crate) unsafe fn reduce(input: &Input, layout: &ReductionLayout, sink: &impl Sink) {
+    debug_assert!(!input.swapped && !input.skips() && positions(&layout.kept) * positions(&layout.reduced) <= ELEMENTS);
     let Input { data, last, .. } = *input;
     let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
     let mut indices = [0; ELEMENTS];
     let indices = &mut indices[..kept.len];
     for line in 0..positions(outer) {
         let at = position(outer, layout.origin, line);
-        with_element_and_order!(input.element, input.largest, E, O => {
+        // SAFETY: the caller's promise.
+        with_element_and_order!(input.element, input.largest, E, O => unsafe {
             choose::<E, O>(data, at, kept, &layout.reduced, last, indices)
         });
-        sink.take(at, kept, Tile { len: kept.len, index: indices.as_mut_ptr(), values: ptr::null(), doubts: None });
+        let tile = Tile { len: kept.len, index: indices.as_mut_ptr(), values: ptr::null(), doubts: None };
+        // SAFETY: the caller's promise; there is an index for each position, and a sink fetches the values that are missing.
+        unsafe { sink.take(at, kept, tile) };
     }
 }
 
 /// Finds the index at each position along a kept axis.
+///
+/// # Safety
+/// The elements are readable wherever the axes lead from `at` on.
 unsafe fn choose<E: HasLane, O: Order>(
     data: *const u8,
     at: ReductionOffsets,
@@ -61,7 +71,8 @@ unsafe fn choose<E: HasLane, O: Order>(
             for step in 0..inner.len {
                 let element = data.wrapping_offset(line.input + inner.strides.input * step as isize);
                 let index = line.index + inner.strides.index * step as i64;
-                let key = element.cast::<E>().read_unaligned().lane::<O>().key::<O>();
+                // SAFETY: the caller's promise.
+                let key = unsafe { element.cast::<E>().read_unaligned() }.lane::<O>().key::<O>();
                 let wins = best.is_none_or(|(champion, place)| {
                     let earlier = if last { index > place } else { index < place };
                     O::better(key, champion) || key == champion && earlier

@@ -19,6 +19,12 @@
 //! fewer than k are left: index -1 in the places of the others
 //! ```
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: what is read, its mask and the outputs are there wherever the layout leads"
+)]
+
 use crate::element::rule::Rule;
 use crate::element::{ElementType, Pattern};
 use crate::isa::dispatch;
