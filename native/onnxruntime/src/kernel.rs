@@ -1,12 +1,6 @@
 //! An operator as ONNX Runtime sees it: a table of functions, made from an [`Operator`]; the kernels of its nodes, and the shapes
 //! of their outputs, inferred while a model is loaded.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: what ONNX Runtime hands over is as the C API documents it, and valid for the call"
-)]
-
 use crate::api::{Api, OLDEST, Result, call, refuse, tensor_from, tensor_of};
 use crate::attributes::{of_inference, of_kernel};
 use crate::operators::{ELEMENT_TYPES, Input, Node, Operator, UNKNOWN};
@@ -69,8 +63,10 @@ const TABLE: OrtCustomOp = OrtCustomOp {
 /// never freed, a kernel that `create` made for it and that has not been destroyed, and the objects of the call.
 macro_rules! functions {
     ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {$(
+        #[allow(unused_unsafe, reason = "some read nothing")]
         unsafe extern "system" fn $name($($parameter: $type),*) -> $result {
-            $body
+            // SAFETY: ONNX Runtime's promise, as above.
+            unsafe { $body }
         }
     )*};
 }
@@ -140,9 +136,14 @@ struct Kernel {
 }
 
 impl Kernel {
+    /// Reads the attributes of a node.
+    ///
+    /// # Safety
+    /// `info` is that of the node, and belongs to the ONNX Runtime of the registration.
     unsafe fn new(registration: &'static Registration, info: *const OrtKernelInfo) -> Result<Self> {
         let &Registration { api, operator, .. } = registration;
-        let node = Node::new(operator, &|name| of_kernel(api, info, name))?;
+        // SAFETY: the caller's promise.
+        let node = Node::new(operator, &|name| unsafe { of_kernel(api, info, name) })?;
         let mut inputs = 0;
         let mut outputs = 0;
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
@@ -156,11 +157,16 @@ impl Kernel {
         Ok(Self { registration, node, inputs, outputs_fit: AtomicBool::new(false), sharing: Sharing::default() })
     }
 
+    /// Computes the outputs of one call.
+    ///
+    /// # Safety
+    /// `context` is that of a call of this node, and belongs to the ONNX Runtime of the registration.
     unsafe fn run(&self, context: *mut OrtKernelContext) -> Result<()> {
         let &Registration { api, operator, number, element, .. } = self.registration;
         let mut inputs: SmallVec<[Input; 2]> = SmallVec::new();
         for index in 0..self.inputs {
-            inputs.extend(self.input(context, index)?);
+            // SAFETY: the caller's promise; the inputs are not used after the call.
+            inputs.extend(unsafe { self.input(context, index) }?);
         }
         let shape = self.node.shape(&inputs).map_err(|failure| failure.given(&self.describe(&inputs)))?;
         let (mut outputs, mut has_output): (SmallVec<[*mut u8; 2]>, _) = (SmallVec::new(), false);
@@ -178,7 +184,8 @@ impl Kernel {
             }
             has_output = true;
             if !self.outputs_fit.load(Ordering::Relaxed) {
-                let (actual, _) = tensor_of(api, value)?;
+                // SAFETY: ONNX Runtime has just made the value, for this call.
+                let (actual, _) = unsafe { tensor_of(api, value) }?;
                 require_type("output", index, actual, operator.output(index, number))?;
             }
             call!(api, GetTensorMutableData(value, &raw mut data));
@@ -188,12 +195,16 @@ impl Kernel {
             return Ok(());
         }
         self.outputs_fit.store(true, Ordering::Relaxed);
-        let session = SessionPool::new(api, context, &self.sharing);
-        // The inputs are of the element type; the outputs are new, of the shape and the types that are written.
-        threads::within(&session, || self.node.run(element, &inputs, &shape, &outputs))
+        // SAFETY: the caller's promise.
+        let session = unsafe { SessionPool::new(api, context, &self.sharing) };
+        // SAFETY: the inputs are of the element type; the outputs are new, of the shape and the types that are written.
+        threads::within(&session, || unsafe { self.node.run(element, &inputs, &shape, &outputs) })
     }
 
-    /// An input of one call, which may be a list. The result is not used after the call.
+    /// An input of one call, which may be a list.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run); the result is not used after the call.
     unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<Input<'a>>> {
         let &Registration { api, operator, number: element, .. } = self.registration;
         let mut value = ptr::null();
@@ -203,14 +214,16 @@ impl Kernel {
         if value.is_null() {
             return if is_list { Ok(None) } else { refuse(format!("input {index} is left out"), "give every input") };
         }
-        let (number, shape) = tensor_of(api, value)?;
+        // SAFETY: the value is an input of this call.
+        let (number, shape) = unsafe { tensor_of(api, value) }?;
         require_type("input", index, number, operator.input(index, element))?;
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
         let list = match shape[..] {
             _ if !is_list => None,
             // An empty list may have no memory.
             [0] => Some(&[][..]),
-            [count] => Some(slice::from_raw_parts(data.cast(), count as usize)),
+            // SAFETY: the tensor has as many integers: its type is that of a list.
+            [count] => Some(unsafe { slice::from_raw_parts(data.cast(), count as usize) }),
             _ => {
                 let help = format!("give {} as a tensor of rank 1", operator.list());
                 return refuse(format!("input {index} is no list, but of shape {shape:?}"), help);
@@ -243,8 +256,12 @@ fn require_type(what: &str, index: usize, number: i32, expected: Number) -> Resu
 /// Infers the shape of the outputs from the shapes of the inputs.
 ///
 /// Errors in the node are left to its kernel, which can report them: here ONNX Runtime ignores them.
+///
+/// # Safety
+/// `context` is that of a node, and belongs to the ONNX Runtime of the API.
 unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInferContext) -> Result<()> {
-    let node = Node::new(operator, &|name| of_inference(api, context, name))?;
+    // SAFETY: the caller's promise.
+    let node = Node::new(operator, &|name| unsafe { of_inference(api, context, name) })?;
     let mut element = None;
     let mut names = Vec::new();
     let mut count = 0;
@@ -253,7 +270,8 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
     for index in 0..count {
         let mut info = ptr::null_mut();
         call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
-        let (number, mut shape) = tensor_from(api, info)?;
+        // SAFETY: ONNX Runtime keeps the description for as long as the context.
+        let (number, mut shape) = unsafe { tensor_from(api, info) }?;
         // The type of the first input: a list has a type of its own. ONNX Runtime may have numbers that are not declared.
         if index == 0 {
             element = ELEMENT_TYPES.iter().map(|&(each, _)| each).find(|&each| each as i32 == number);
@@ -266,7 +284,8 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         call!(api, GetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
         for (size, symbol) in shape.iter_mut().zip(symbols) {
             if *size < 0 {
-                *size = number_of(symbol, &mut names);
+                // SAFETY: the name lives as long as the description.
+                *size = unsafe { number_of(symbol, &mut names) };
             }
         }
         inputs.push(Input { data: ptr::null(), shape: shape.into(), list: None });
@@ -289,18 +308,23 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         call!(api, ShapeInferContext_SetOutputTypeShape(context, index, info));
         Ok(())
     });
-    // The description is ours, and this is its only release.
-    ((*api.table).ReleaseTensorTypeAndShapeInfo)(info);
+    // SAFETY: the description is ours, and this is its only release.
+    unsafe { ((*api.table).ReleaseTensorTypeAndShapeInfo)(info) };
     result
 }
 
 /// The negative number that stands for a symbolic size; equal names get the same number. A size without a name has null or
 /// an empty text.
+///
+/// # Safety
+/// The name is null, or a text of C that outlives the names.
 unsafe fn number_of<'a>(symbol: *const c_char, names: &mut Vec<&'a CStr>) -> i64 {
-    if symbol.is_null() || *symbol == 0 {
+    // SAFETY: the caller's promise; an empty text has its end.
+    if symbol.is_null() || unsafe { *symbol } == 0 {
         return UNKNOWN;
     }
-    let symbol: &'a CStr = CStr::from_ptr(symbol);
+    // SAFETY: the caller's promise.
+    let symbol: &'a CStr = unsafe { CStr::from_ptr(symbol) };
     let place = names.iter().position(|&name| name == symbol);
     -1 - place.unwrap_or_else(|| {
         names.push(symbol);
