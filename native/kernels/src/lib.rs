@@ -11,6 +11,7 @@ mod kernels;
 pub mod layout;
 mod operations;
 pub mod threads;
+mod thresholds;
 mod vector;
 
 pub use element::rank::Extreme;

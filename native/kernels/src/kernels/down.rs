@@ -24,6 +24,7 @@
 use crate::element::ElementType;
 use crate::isa::Task;
 use crate::kernels::lanes::write_bits;
+use crate::thresholds::{SMALL_INNER_MOST_SHARED_BYTES, TILES_LEAST_COLUMNS};
 use crate::vector::extent::{Readable, Writable};
 use crate::vector::set::{NARROWEST, Set, Unpacked, store_places, values, with_kind, with_set};
 use crate::vector::{Kind, Lanes, Mask, Register, fold, splat};
@@ -56,15 +57,9 @@ pub struct Down {
     pub values: *mut u8,
 }
 
-/// Bytes of the longest block whose rows share a register.
-const SEVERAL: usize = 4096;
-
-/// From this many columns on, tiles of columns are faster.
-const WIDE: usize = 128;
-
 /// Whether several rows of `bytes` bytes share a register: they have to `follow` one another.
 fn several(rows: usize, bytes: usize, follow: bool) -> bool {
-    follow && bytes >= 2 && bytes.is_power_of_two() && rows * bytes <= SEVERAL
+    follow && bytes >= 2 && bytes.is_power_of_two() && rows * bytes <= SMALL_INNER_MOST_SHARED_BYTES
 }
 
 /// Whether this kernel reads blocks of this shape; rows may `follow` one another. A lane has to hold the number of a row.
@@ -75,7 +70,7 @@ pub fn supports(element: ElementType, rows: usize, columns: usize, follow: bool)
     element != ElementType::Bool
         && rows >= 2
         && fits
-        && columns < WIDE
+        && columns < TILES_LEAST_COLUMNS
         && (bytes >= NARROWEST || columns >= 2 && several(rows, bytes, follow) && rows * bytes >= NARROWEST)
         && with_set!(_I => true, false)
 }
@@ -315,7 +310,11 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
         let flip = splat::<K, V>(self.flip);
         let infinity = splat::<K, V>(self.infinity);
         let width = job.columns * K::SIZE;
-        debug_assert!(job.row == width as isize && job.rows * width >= V::BYTES && job.rows * width <= SEVERAL);
+        debug_assert!(
+            job.row == width as isize
+                && job.rows * width >= V::BYTES
+                && job.rows * width <= SMALL_INNER_MOST_SHARED_BYTES
+        );
         // A number for each element of a block: in a tie, the row with the larger number wins (compared as lanes).
         let least = match (K::FLOAT && !K::KEYS, K::SIZE) {
             (false, size) => 1 << (8 * size - 1),
@@ -323,7 +322,7 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
             _ => 1f64.to_bits(),
         };
         let number = |row: usize| least ^ if job.last { row } else { job.rows - 1 - row } as u64;
-        let mut numbers = [0u8; SEVERAL];
+        let mut numbers = [0u8; SMALL_INNER_MOST_SHARED_BYTES];
         for row in 0..job.rows {
             for column in 0..job.columns {
                 let to = numbers.as_mut_ptr().add(row * width + column * K::SIZE);

@@ -23,7 +23,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Operands that are read in one pass over a tile.
-pub const AT_ONCE: usize = 4;
+pub const OPERANDS_AT_ONCE: usize = 4;
 
 /// A pass over a tile, or several passes together.
 #[derive(Clone, Copy)]
@@ -60,13 +60,13 @@ unsafe fn passes<E: HasRank, O: Order>(all: Pass) {
     let origin = E::origin::<O>();
     // Other types have no second try, and need no code for it.
     let again = E::HASTY.then_some(exact::<E::Like, E::LikeOrder<O>> as Again);
-    let (operands, others) = all.operands.split_at(all.operands.len().min(AT_ONCE));
+    let (operands, others) = all.operands.split_at(all.operands.len().min(OPERANDS_AT_ONCE));
     let pass = Pass { operands, ..all };
     // SAFETY: the caller's promise.
     unsafe {
         // Code that does not look for NaN is the same for all orders of one end.
         dispatch(Accumulate::<E::Like, O::OfNumbers, false> { pass, origin, again, order: PhantomData });
-        for operands in others.chunks(AT_ONCE) {
+        for operands in others.chunks(OPERANDS_AT_ONCE) {
             let pass = Pass { first: None, operands, ..all };
             dispatch(Accumulate::<E::Like, E::LikeOrder<O>, true> { pass, origin, again: None, order: PhantomData });
         }
@@ -74,11 +74,11 @@ unsafe fn passes<E: HasRank, O: Order>(all: Pass) {
 }
 
 /// Bytes from which a line gets a separate beginning, and bytes of the beginning: what vectors take in one step.
-const LONG: usize = 1024;
-const BEGINNING: usize = 256;
+const ALIGNED_LEAST_BYTES: usize = 1024;
+const BEGINNING_BYTES: usize = 256;
 
 /// Bytes of the longest part of a line that is read a second time if it has NaN.
-const DOUBTFUL: usize = 1 << 15;
+const RETRIED_MOST_BYTES: usize = 1 << 15;
 
 /// Does a part of a line of a pass again.
 type Again = unsafe fn(&Pass, usize, Range<usize>);
@@ -124,7 +124,7 @@ impl<E: HasLane + HasRank, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
                 1 => self.each::<1>(first),
                 2 => self.each::<2>(first),
                 3 if !TILE => self.each::<3>(first),
-                _ => self.each::<AT_ONCE>(first),
+                _ => self.each::<OPERANDS_AT_ONCE>(first),
             }
         }
     }
@@ -137,7 +137,7 @@ impl<E: HasLane + HasRank, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
     unsafe fn each<const OPERANDS: usize>(&self, first: impl Fn(usize) -> Option<E::Rank>) {
         let Pass { operands, to, rows, len, .. } = self.pass;
         let tries = E::HASTY && !TILE;
-        let most = if tries { DOUBTFUL / size_of::<E>() } else { len };
+        let most = if tries { RETRIED_MOST_BYTES / size_of::<E>() } else { len };
         // Whether the last try found NaN: the next part is then expected to have NaN too.
         let mut nan = false;
         for row in 0..rows {
@@ -155,8 +155,8 @@ impl<E: HasLane + HasRank, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
                 // SAFETY: the caller's promise.
                 unsafe { self.span::<OPERANDS>(0..LINE, first, lines, to) };
                 start = head;
-            } else if head > 0 && len * size_of::<E>() >= LONG {
-                (end, next) = (BEGINNING / size_of::<E>(), head);
+            } else if head > 0 && len * size_of::<E>() >= ALIGNED_LEAST_BYTES {
+                (end, next) = (BEGINNING_BYTES / size_of::<E>(), head);
             }
             // One loop for the beginning and the rest, so that it is compiled only once.
             loop {
@@ -213,7 +213,7 @@ impl<E: HasLane + HasRank, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
 }
 
 /// Bytes of a piece: it stays in the first-level cache between the copy and the other operands.
-const PIECE: usize = 1 << 13;
+const PIECE_BYTES: usize = 1 << 13;
 
 /// Accumulates the operands of a pass in a part of a line, and treats NaN as the order says.
 ///
@@ -222,13 +222,13 @@ const PIECE: usize = 1 << 13;
 unsafe fn exact<E: HasLane + HasRank, O: Order>(pass: &Pass, row: usize, span: Range<usize>) {
     let origin = E::origin::<O>();
     let again = None;
-    for start in span.clone().step_by(PIECE / size_of::<E>()) {
+    for start in span.clone().step_by(PIECE_BYTES / size_of::<E>()) {
         // The pointers still know all lines.
         let skip = start * size_of::<E>();
         let part = |lines: Lines| Lines { data: lines.from(row as isize).data.wrapping_add(skip), ..lines };
-        let len = (span.end - start).min(PIECE / size_of::<E>());
+        let len = (span.end - start).min(PIECE_BYTES / size_of::<E>());
         let first = pass.first.map(|ones| ones.from(row as isize));
-        let lines: [Lines; AT_ONCE] =
+        let lines: [Lines; OPERANDS_AT_ONCE] =
             from_fn(|at| pass.operands.get(at).map_or(pass.to.readable(), |&lines| part(lines)));
         let (copy, others) = lines[..pass.operands.len()].split_at(usize::from(first.is_none()));
         let to = LinesToWrite { data: pass.to.line(row as isize).wrapping_add(skip), ..pass.to };

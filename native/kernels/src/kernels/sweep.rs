@@ -22,6 +22,7 @@ use crate::element::compare::{HasLane, Index, Key, Lane, better_key, pick, utmos
 use crate::element::order::{Ends, Largest, Order, Smallest};
 use crate::element::types::{Bool, Float16Bits, SIGN};
 use crate::kernels::lanes::{Plain, Source};
+use crate::thresholds::FLOAT16_BITS_LEAST_ELEMENTS;
 use std::hint::black_box;
 use std::ops::BitOr;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -56,7 +57,7 @@ impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
     /// above all others; as unsigned integers, the negative ones are, in reverse order. A block is small enough to be read twice.
     #[inline(always)]
     unsafe fn sweep<X: Ends>(data: Plain<Self>, len: usize, champions: Keys<Self>) -> Keys<Self> {
-        if len < LONG || !X::First::NAN_WINS {
+        if len < FLOAT16_BITS_LEAST_ELEMENTS || !X::First::NAN_WINS {
             return sweep_ends::<Plain<Self>, X>(data, len, champions);
         }
         let signed = sweep_lanes::<i16, Largest>(data.cast(), len, None);
@@ -98,9 +99,6 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
         Some(key).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
     }
 }
-
-/// Blocks of at least this many 16-bit floats are swept by their bits.
-const LONG: usize = 2048;
 
 /// Bytes that are swept before each comparison with the best value so far: enough to hide the comparison, and few
 /// enough to be still in the first-level cache when the place is searched.

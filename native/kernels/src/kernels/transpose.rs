@@ -54,7 +54,7 @@ pub struct Transpose {
 /// Rows that all strips process before the next rows, if rows are long and far apart: each cache line is then read to its end
 /// while it is cached. Sixteen lines that are a large power of two apart fit the second-level cache. Narrow elements take four
 /// squares instead, because starting a strip takes as long as one square.
-const BLOCK: usize = 16;
+const BLOCK_ROWS: usize = 16;
 
 /// Bytes of the narrowest register, which a row of a square fills.
 const PART: usize = 16;
@@ -92,7 +92,7 @@ impl Transpose {
         let pairs = self.pairs && Two::BYTES > One::BYTES;
         // Finish first what is farther apart: the rows, or else the columns. Columns in scratch memory are in the cache.
         let far = len > 4 * N && stride.unsigned_abs() > step;
-        let block = if pairs || far { BLOCK.max(4 * N) } else { rows };
+        let block = if pairs || far { BLOCK_ROWS.max(4 * N) } else { rows };
         for top in (0..rows).step_by(block) {
             let end = rows.min(top + block);
             for column in (0..len).step_by(N) {

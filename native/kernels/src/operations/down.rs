@@ -8,14 +8,12 @@ use crate::operations::block::read_columns;
 use crate::operations::input::Input;
 use crate::operations::sink::{Results, Sink, Tile};
 use crate::threads;
+use crate::thresholds::SMALL_INNER_MOST_BLOCK_BYTES;
 use std::ops::Range;
 use std::ptr;
 
 /// The most columns of blocks that are read together.
-const COLUMNS: usize = 512;
-
-/// Bytes of the largest block: for a larger block, tiles pay.
-const BLOCK: isize = 1 << 16;
+const TILE_COLUMNS: usize = 512;
 
 /// Whether to read an input in this way.
 pub fn supports(input: &Input, layout: &ReductionLayout) -> bool {
@@ -24,7 +22,7 @@ pub fn supports(input: &Input, layout: &ReductionLayout) -> bool {
     let row = columns.strides.input * columns.len as isize;
     columns.strides.input == size as isize
         && rows.strides.input >= row
-        && rows.strides.input.saturating_mul(rows.len as isize) <= BLOCK
+        && rows.strides.input.saturating_mul(rows.len as isize) <= SMALL_INNER_MOST_BLOCK_BYTES
         && !input.swapped
         && !input.skips()
         && down::supports(input.element, rows.len, columns.len, rows.strides.input == row)
@@ -44,11 +42,11 @@ pub unsafe fn reduce<const ENDS: usize>(
     let (columns, outer) = layout.kept.split_first().expect("columns");
     let line = outer[0].len;
     let walk = |numbers: Range<usize>| {
-        let mut memory = Results::new(COLUMNS, inputs[0].element.size());
+        let mut memory = Results::new(TILE_COLUMNS, inputs[0].element.size());
         let mut number = numbers.start;
         while number < numbers.end {
             let at = position(outer, layout.origin, number);
-            let blocks = (COLUMNS / columns.len).min(line - number % line).min(numbers.end - number);
+            let blocks = (TILE_COLUMNS / columns.len).min(line - number % line).min(numbers.end - number);
             for (input, &sink) in inputs.iter().zip(&sinks) {
                 // SAFETY: the caller's promise. Each block is read by one thread.
                 unsafe { read(input, layout, at, blocks, sink, &mut memory) };
@@ -60,7 +58,7 @@ pub unsafe fn reduce<const ENDS: usize>(
 }
 
 /// Reads neighbouring blocks, the first of which begins at `at`, and hands the results on where they are not written directly to
-/// the output. The blocks have at most [`COLUMNS`] columns in all.
+/// the output. The blocks have at most [`TILE_COLUMNS`] columns in all.
 ///
 /// # Safety
 /// As for [`reduce`]; no other thread reads these blocks.
@@ -86,7 +84,7 @@ unsafe fn read(
     let row = rows.strides.input;
     let step = rows.strides.index;
     let last = input.last == (step >= 0);
-    debug_assert!(blocks * columns <= COLUMNS || !takes, "{blocks} blocks of {columns} columns have no room");
+    debug_assert!(blocks * columns <= TILE_COLUMNS || !takes, "{blocks} blocks of {columns} columns have no room");
     let mut done = 0;
     while done < blocks {
         let data = input.data.wrapping_offset(at.input + block * done as isize);

@@ -7,7 +7,7 @@
 
 use crate::element::ElementType;
 use crate::element::rank::Extreme;
-use crate::kernels::elementwise::{AT_ONCE, Pass, accumulate};
+use crate::kernels::elementwise::{OPERANDS_AT_ONCE, Pass, accumulate};
 use crate::kernels::lanes::{LINE, Lines, LinesToWrite, Scratch};
 use crate::kernels::pack::{Pack, SCRATCH};
 use crate::layout::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand, position, positions};
@@ -48,7 +48,7 @@ pub unsafe fn extremum(
 }
 
 /// Bytes of the operands that take less time to copy than to plan for.
-const COPIES: usize = 512;
+const COPIES_MOST_BYTES: usize = 512;
 
 /// Accumulates operands that are one line each; one operand may be a single element. Returns whether it did. This avoids a plan,
 /// which takes an eighth of the time for eight elements. Short operands that have gaps or will be overwritten are copied.
@@ -71,7 +71,7 @@ unsafe fn accumulate_line(
     }
     let mut first = None;
     let mut lines = SmallVec::<[Lines; 4]>::new();
-    let mut copies = [MaybeUninit::<u8>::uninit(); COPIES];
+    let mut copies = [MaybeUninit::<u8>::uninit(); COPIES_MOST_BYTES];
     // What no operand has taken. To borrow all copies again would end the pointers to those that operands have.
     let mut free = &mut copies[..];
     for (number, operand) in operands.iter().enumerate() {
@@ -144,17 +144,21 @@ unsafe fn extremum_by_plan<'a>(
         // Threads share whole tiles: all tasks have the same number. (The first tile may be short by a cache line.)
         let task = elements * size / tasks(num_threads);
         let fair = match num_threads {
-            1 => *STREAM.end(),
-            _ => task / task.div_ceil(*STREAM.end()).max(1) + LINE,
+            1 => *STREAM_TILE_BYTES.end(),
+            _ => task / task.div_ceil(*STREAM_TILE_BYTES.end()).max(1) + LINE,
         };
         // A tile that takes more than one pass stays in the first-level cache.
-        let tile = if along <= AT_ONCE { fair.max(*STREAM.start()) } else { SCRATCH } / size;
+        let tile = if along <= OPERANDS_AT_ONCE { fair.max(*STREAM_TILE_BYTES.start()) } else { SCRATCH } / size;
         (tile, if lines.len > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, lines.len) } else { 1 })
     } else {
         // A tile that goes through scratch memory stays in the first-level cache, unless something is transposed.
-        let least = if contiguous { LINES_IN } else { (STRETCH / size).min(LINES_OUT) };
+        let least = if contiguous {
+            TRANSPOSED_TILE_LINES
+        } else {
+            (TRANSPOSED_OUTPUT_STRETCH_BYTES / size).min(TRANSPOSED_OUTPUT_MOST_LINES)
+        };
         let turns = crosswise(inner, lines, size) > 0;
-        let (bytes, least) = if turns { (TURN, least.min(lines.len)) } else { (SCRATCH, 1) };
+        let (bytes, least) = if turns { (TRANSPOSED_TILE_BYTES, least.min(lines.len)) } else { (SCRATCH, 1) };
         let tile = (bytes / size / least).min(inner.len);
         let rows = bytes / pitch(tile, size);
         // Squares that are transposed are as high as a vector is long.
@@ -175,17 +179,17 @@ unsafe fn extremum_by_plan<'a>(
 
 /// Bytes of a tile that is read and written in one pass. Where NaN occurs the tile is read again, so it fits the second-level
 /// cache with its operands. Each tile costs 170 ns, which shows in shorter tiles in the third-level cache.
-const STREAM: RangeInclusive<usize> = 1 << 16..=1 << 18;
+const STREAM_TILE_BYTES: RangeInclusive<usize> = 1 << 16..=1 << 18;
 
 /// Bytes of a tile in which arrays are transposed, and lines of a tile where operands are: then reads from line to line come in
 /// stretches of a cache line or more, reads along the lines in longer stretches.
-const TURN: usize = 1 << 16;
-const LINES_IN: usize = 64;
+const TRANSPOSED_TILE_BYTES: usize = 1 << 16;
+const TRANSPOSED_TILE_LINES: usize = 64;
 
 /// Bytes of each stretch that is written from line to line where the output is transposed, and the most lines of such a tile: a
 /// cache line that is written in two parts comes and goes twice.
-const STRETCH: usize = 512;
-const LINES_OUT: usize = 256;
+const TRANSPOSED_OUTPUT_STRETCH_BYTES: usize = 512;
+const TRANSPOSED_OUTPUT_MOST_LINES: usize = 256;
 
 /// How the output is cut into tiles, and how each operand is read along their lines.
 struct Plan<'a> {

@@ -300,7 +300,7 @@ impl Answers<'_> {
         // Slices that lie apart are read separately, unless little lies between them.
         let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
         let columns = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
-        let apart = (LITTLE / if columns { 16 } else { slice }).max(1);
+        let apart = (REREAD_GAP_ELEMENTS / if columns { 16 } else { slice }).max(1);
         for open in rest.chunk_by(|&one, &next| ((next - one) as usize) <= apart) {
             // SAFETY: the caller's promise.
             unsafe { SecondReading { answers: self, start: at, axis, open, tile: *tile }.read() };
@@ -478,10 +478,10 @@ unsafe fn any(from: *const u8, len: usize, step: isize) -> u64 {
 unsafe fn join_rows(all: &mut [u8], from: *const u8, rows: usize, stride: isize) {
     let len = all.len();
     // In pieces that registers hold; the last overlaps the one before.
-    for at in (0..len).step_by(PIECE) {
-        let at = at.min(len.saturating_sub(PIECE));
+    for at in (0..len).step_by(MASK_PIECE_BYTES) {
+        let at = at.min(len.saturating_sub(MASK_PIECE_BYTES));
         let rows = (0..rows as isize).map(|row| from.wrapping_offset(row * stride).wrapping_add(at));
-        if len < PIECE {
+        if len < MASK_PIECE_BYTES {
             for row in rows {
                 // SAFETY: the caller's promise.
                 (0..len).for_each(|at| all[at] |= unsafe { *row.add(at) });
@@ -490,9 +490,9 @@ unsafe fn join_rows(all: &mut [u8], from: *const u8, rows: usize, stride: isize)
         }
         // SAFETY: the piece ends inside `all`, and inside the rows.
         unsafe {
-            let piece = all.as_mut_ptr().add(at).cast::<[u64; PIECE / 8]>();
+            let piece = all.as_mut_ptr().add(at).cast::<[u64; MASK_PIECE_BYTES / 8]>();
             let joined = rows.fold(piece.read_unaligned(), |all, row| {
-                let row = row.cast::<[u64; PIECE / 8]>().read_unaligned();
+                let row = row.cast::<[u64; MASK_PIECE_BYTES / 8]>().read_unaligned();
                 array::from_fn(|word| all[word] | row[word])
             });
             piece.write_unaligned(joined);
@@ -501,7 +501,7 @@ unsafe fn join_rows(all: &mut [u8], from: *const u8, rows: usize, stride: isize)
 }
 
 /// Bytes of a mask that are joined at a time.
-const PIECE: usize = 64;
+const MASK_PIECE_BYTES: usize = 64;
 
 /// Slices of a tile that are read once more, for the other end of the order.
 struct SecondReading<'a> {
@@ -557,4 +557,4 @@ impl Sink for SecondReading<'_> {
 }
 
 /// The most elements between two slices that are read again with them; for columns, a sixteenth of this number in slices.
-const LITTLE: usize = 1024;
+const REREAD_GAP_ELEMENTS: usize = 1024;

@@ -6,15 +6,12 @@ use crate::element::with_element_and_order;
 use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::input::Input;
 use crate::operations::sink::{Sink, Tile};
+use crate::thresholds::SMALL_MOST_ELEMENTS;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most elements of a small array: comparing them one by one takes less time than planning. Measured with the code in cache;
-/// otherwise planning pays even later.
-const ELEMENTS: usize = 32;
-
-/// The limit in force: [`ELEMENTS`], except in tests.
-static LIMIT: AtomicUsize = AtomicUsize::new(ELEMENTS);
+/// The limit in force: [`SMALL_MOST_ELEMENTS`], except in tests.
+static LIMIT: AtomicUsize = AtomicUsize::new(SMALL_MOST_ELEMENTS);
 
 /// Whether an array of `elements` elements is small.
 #[inline]
@@ -24,7 +21,7 @@ pub(crate) fn is_small(elements: usize) -> bool {
 
 /// Sets the largest number of elements of a small array, at most 32, for which there is room; returns the previous number.
 pub fn set_limit(elements: usize) -> usize {
-    LIMIT.swap(elements.min(ELEMENTS), Ordering::Relaxed)
+    LIMIT.swap(elements.min(SMALL_MOST_ELEMENTS), Ordering::Relaxed)
 }
 
 /// Reduces at most 32 elements in this machine's byte order, none of which is skipped.
@@ -33,10 +30,12 @@ pub fn set_limit(elements: usize) -> usize {
 /// The input is readable wherever the layout leads, and the sink takes its tiles.
 #[inline]
 pub(crate) unsafe fn reduce(input: &Input, layout: &ReductionLayout, sink: &impl Sink) {
-    debug_assert!(!input.swapped && !input.skips() && positions(&layout.kept) * positions(&layout.reduced) <= ELEMENTS);
+    debug_assert!(
+        !input.swapped && !input.skips() && positions(&layout.kept) * positions(&layout.reduced) <= SMALL_MOST_ELEMENTS
+    );
     let Input { data, last, .. } = *input;
     let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
-    let mut indices = [0; ELEMENTS];
+    let mut indices = [0; SMALL_MOST_ELEMENTS];
     let indices = &mut indices[..kept.len];
     for line in 0..positions(outer) {
         let at = position(outer, layout.origin, line);

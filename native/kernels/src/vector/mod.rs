@@ -231,6 +231,7 @@ pub trait Lanes<K: Kind>: Register {
     /// Which lanes of up to [`GROUP`](Self::GROUP) registers equal the same lane of the needle.
     #[inline(always)]
     unsafe fn hits(registers: &[Self], needle: Self) -> u64 {
+        debug_assert!(registers.len() <= Self::GROUP, "a word holds the hits of {} registers", Self::GROUP);
         let mask = |at: usize| registers[at].equal(needle);
         match K::SIZE {
             1 => Self::Mask::word::<1>(registers.len(), mask),
@@ -320,6 +321,8 @@ const fn broadcast(word: usize) -> [u8; 16] {
 /// Sets all lanes that lie `width` bytes apart, a power of two, to the largest of them.
 #[inline(always)]
 pub unsafe fn fold<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
+    debug_assert!(width.is_power_of_two() && width >= K::SIZE, "lanes of {} bytes, {width} bytes apart", K::SIZE);
+    // Each step joins a lane with one half as far away: from the width of the register down to the one that is wanted.
     if V::BYTES >= 64 && width <= 32 {
         best = best.larger(best.exchange::<2>());
     }
@@ -389,8 +392,10 @@ pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
     needle: V,
     len: usize,
 ) -> usize {
+    debug_assert!(N > 0 && len >= V::LANES && len <= N * V::LANES, "{len} elements in {N} registers of {}", V::LANES);
     let words = N.div_ceil(V::GROUP);
     let mut place = 0;
+    // The word whose hits win comes last, and replaces the others without a branch, which would be mispredicted.
     for step in 0..words {
         let at = if LAST { step } else { words - 1 - step };
         let hits = V::hits(&registers[at * V::GROUP..N.min((at + 1) * V::GROUP)], needle);
@@ -398,5 +403,6 @@ pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
         let here = at * V::GROUP * V::LANES + bit as usize / V::BITS;
         place = if step == 0 { here } else { select_unpredictable(hits != 0, here, place) };
     }
+    // A lane of the last register lies beyond the last element by as much as that register was moved back to end there.
     place.min(place % V::LANES + (len - V::LANES))
 }

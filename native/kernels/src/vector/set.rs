@@ -165,6 +165,7 @@ pub unsafe fn values<K: Kind, V: Lanes<K>>(
     element: impl Fn(usize, usize) -> *const u8,
     to: Writable,
 ) {
+    // Keys and elements convert alike in both directions: the same operation gives the elements back.
     let zero = splat::<K, V>(0);
     lanes.lanes().xor(flip).store(to);
     if K::KEYS && lanes.meets(zero) {

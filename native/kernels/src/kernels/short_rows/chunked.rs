@@ -9,7 +9,7 @@
 //! The last chunk overlaps the one before it.
 
 use crate::kernels::lanes::{LINE, prefetch};
-use crate::kernels::short_rows::medium::{Batch, CHUNKS, Reduced, decide};
+use crate::kernels::short_rows::medium::{Batch, Reduced, SPILLED_CHUNKS, decide};
 use crate::kernels::short_rows::mode::Mode;
 use crate::kernels::short_rows::{Constants, Job};
 use crate::vector::extent::Readable;
@@ -18,10 +18,10 @@ use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 
 /// Bytes from a register to the line that is prefetched with it.
-const AHEAD: usize = 4096;
+const AHEAD_BYTES: usize = 4096;
 
 /// A row of this many chunks or more is worth an additional one that lets the others begin at cache lines.
-const ALIGNED_CHUNKS: usize = 8;
+const ALIGNED_LEAST_CHUNKS: usize = 8;
 
 /// Rows that are read in chunks of `CHUNK` registers, and compared in the mode `M`.
 pub struct Chunked<M, const CHUNK: usize>(PhantomData<M>);
@@ -40,7 +40,7 @@ impl<M: Mode, const CHUNK: usize> Chunked<M, CHUNK> {
         let spare = count * CHUNK * V::BYTES - bytes;
         let skew = from.address() as usize % LINE / K::SIZE * K::SIZE;
         // An additional chunk costs a shorter row more.
-        let skew = if skew <= spare || count >= ALIGNED_CHUNKS { skew } else { 0 };
+        let skew = if skew <= spare || count >= ALIGNED_LEAST_CHUNKS { skew } else { 0 };
         (count + usize::from(skew > spare), skew)
     }
 
@@ -61,7 +61,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
         let mut best = [constants.flip; ROWS];
         let start = job.row(first);
         let (chunks, skew) = Self::chunks::<K, V, ROWS>(job, start);
-        debug_assert!(chunks * ROWS <= CHUNKS);
+        debug_assert!(chunks * ROWS <= SPILLED_CHUNKS);
         // The same places as those of `chunk`, without a multiplication: the first chunk begins with the row, the others at cache
         // lines, and the last ends with the row.
         let mut offset = 0;
@@ -74,7 +74,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
                     let from = from.add(offset + at * V::BYTES);
                     // Registers as wide as a cache line mostly touch two: see `medium` for what this gains.
                     if V::BYTES == LINE {
-                        prefetch::<LINE>(from.address().wrapping_add(AHEAD));
+                        prefetch::<LINE>(from.address().wrapping_add(AHEAD_BYTES));
                     }
                     read[at] = M::elements::<K, V>(constants, V::load(from));
                 }

@@ -12,11 +12,9 @@
 //!
 //! The loop over a row of up to eight registers is [unrolled](super::unrolled). Longer rows are read in [chunks](super::chunked) of
 //! four registers: the kernel keeps the largest lanes of each chunk, uses them to find the chunk with the extremum, and reads only
-//! that chunk again. Rows of more
-//! than 1 KiB are read one at a time, in chunks of eight registers, because four rows of 8 KiB evict each other from the
-//! first-level cache. (Xeon, family 6, model 167, AVX2: rows of 256 to 4096 64-bit elements are 1.08 to 1.26 times as fast as
-//! with chunks of four and a limit of 2 KiB. Their chunks begin at cache lines: NumPy's larger arrays begin 16 bytes after one,
-//! so half of the loads would touch two lines, and all loads with AVX-512 (1.2 to 1.35 times as fast from 1000 elements on).)
+//! that chunk again. Still longer rows are read one at a time, in chunks of eight registers, which begin at cache lines: NumPy's
+//! larger arrays begin 16 bytes after one, so half of the loads would touch two lines, and all loads with AVX-512 (1.2 to 1.35
+//! times as fast from 1000 elements on: Xeon, family 6, model 167). The limits stand in `thresholds`.
 //!
 //! Rows of up to eight registers can have a mask: masked elements are replaced as they are loaded, and the search reads the
 //! replaced lanes from a copy on the stack instead of the row and its mask.
@@ -27,9 +25,7 @@
 //!
 //! A register of 64 bytes straddles two cache lines in most rows. A load that misses the first-level cache and straddles lines takes
 //! twice as long (75 GB/s from the second-level cache instead of 140), so each chunk prefetches the line 4 KiB after each of its
-//! registers: rows of more than 512 bytes are 1.05 to 1.2 times as fast (Xeon, family 6, model 207). Rows of eight such registers
-//! are read in chunks too: the search then reads half as much (rows of 64 64-bit elements 1.1 times as fast, of 200 16-bit floats
-//! 0.9 times).
+//! registers: rows of more than 512 bytes are 1.05 to 1.2 times as fast (Xeon, family 6, model 207).
 //!
 //! Not done: prefetching for other rows or narrower registers (0.95 to 1.05 times as fast).
 
@@ -38,7 +34,8 @@ use crate::kernels::lanes::LINE;
 use crate::kernels::short_rows::chunked::Chunked;
 use crate::kernels::short_rows::mode::{AsIntegers, Both, Flip, IgnoreNan, Masked, Mode, Plain};
 use crate::kernels::short_rows::unrolled::Unrolled;
-use crate::kernels::short_rows::{Constants, Job, Limits, turn_limit};
+use crate::kernels::short_rows::{Constants, Job};
+use crate::thresholds::{BATCHED_ROWS_MOST_BYTES, Limits, UNROLLED_MOST_REGISTERS};
 use crate::vector::set::Unpacked;
 use crate::vector::{Kind, Lanes, Mask, Nans, Register, fold_four, splat, spread, spread_four};
 use std::hint::select_unpredictable;
@@ -46,20 +43,14 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Rows of a batch.
-pub const BATCH: usize = 4;
+pub const BATCH_ROWS: usize = 4;
 
 /// Registers in a chunk of a row that is read alone, and of a shorter row.
-const LONG_CHUNK: usize = 8;
-const CHUNK: usize = 4;
+const ALONE_CHUNK_REGISTERS: usize = 8;
+const BATCHED_CHUNK_REGISTERS: usize = 4;
 
 /// Registers that a batch of longer rows keeps: one for each chunk of each row.
-pub const CHUNKS: usize = 512;
-
-/// Registers of the longest row whose loop is unrolled.
-pub const UNROLL: usize = 8;
-
-/// Rows of more bytes than this are read one at a time.
-const ALONE_BYTES: usize = 1024;
+pub const SPILLED_CHUNKS: usize = 512;
 
 /// Returns the number of rows done.
 ///
@@ -68,15 +59,17 @@ const ALONE_BYTES: usize = 1024;
 pub unsafe fn run<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
     match job.len.div_ceil(<I::Register as Lanes<K>>::LANES) {
         count if !job.lines.mask.is_null() => masked::<I, K>(set, job, count),
-        count if count >= CHUNK && job.len * K::SIZE > ALONE_BYTES => chunked::<I, K, 1, LONG_CHUNK>(set, job),
-        _ if job.rows < BATCH => 0,
+        count if count >= BATCHED_CHUNK_REGISTERS && job.len * K::SIZE > BATCHED_ROWS_MOST_BYTES => {
+            chunked::<I, K, 1, ALONE_CHUNK_REGISTERS>(set, job)
+        }
+        _ if job.rows < BATCH_ROWS => 0,
         1 => unrolled::<I, K, 1>(set, job),
         2 => unrolled::<I, K, 2>(set, job),
         3 => unrolled::<I, K, 3>(set, job),
         4 => unrolled::<I, K, 4>(set, job),
         5 | 6 => unrolled::<I, K, 6>(set, job),
-        7 | 8 => unrolled::<I, K, UNROLL>(set, job),
-        _ => chunked::<I, K, BATCH, CHUNK>(set, job),
+        7 | 8 => unrolled::<I, K, UNROLLED_MOST_REGISTERS>(set, job),
+        _ => chunked::<I, K, BATCH_ROWS, BATCHED_CHUNK_REGISTERS>(set, job),
     }
 }
 
@@ -85,14 +78,14 @@ pub unsafe fn run<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> 
 /// # Safety
 /// As for [`run`].
 unsafe fn masked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job, count: usize) -> usize {
-    debug_assert!(count <= UNROLL && job.rows >= BATCH);
+    debug_assert!(count <= UNROLLED_MOST_REGISTERS && job.rows >= BATCH_ROWS);
     if const { I::Register::BYTES == 16 } {
         0 // Masks are not read.
     } else {
         match count {
-            ..=4 => set.run(Batches::<K, I::Register, Unrolled<Masked, 4>, BATCH>::new(job)),
-            5 | 6 => set.run(Batches::<K, I::Register, Unrolled<Masked, 6>, BATCH>::new(job)),
-            _ => set.run(Batches::<K, I::Register, Unrolled<Masked, UNROLL>, BATCH>::new(job)),
+            ..=4 => set.run(Batches::<K, I::Register, Unrolled<Masked, 4>, BATCH_ROWS>::new(job)),
+            5 | 6 => set.run(Batches::<K, I::Register, Unrolled<Masked, 6>, BATCH_ROWS>::new(job)),
+            _ => set.run(Batches::<K, I::Register, Unrolled<Masked, UNROLLED_MOST_REGISTERS>, BATCH_ROWS>::new(job)),
         }
     }
 }
@@ -103,22 +96,24 @@ unsafe fn masked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job, coun
 /// As for [`run`].
 unsafe fn unrolled<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(set: I, job: &Job) -> usize {
     // Rows this short are transposed instead, so this code is not needed.
-    if N * <I::Register as Lanes<K>>::LANES * K::SIZE <= turn_limit::<I>(K::SIZE) {
+    if N * <I::Register as Lanes<K>>::LANES * K::SIZE <= I::transposed_most_bytes(K::SIZE) {
         0
     } else if const { !K::KEYS } && !job.other.is_null() {
-        set.run(Batches::<K, I::Register, Unrolled<Both, N>, BATCH>::new(job))
-    } else if const { N == UNROLL && I::Register::BYTES == LINE } {
-        chunked::<I, K, BATCH, CHUNK>(set, job)
+        set.run(Batches::<K, I::Register, Unrolled<Both, N>, BATCH_ROWS>::new(job))
+    } else if const { N == UNROLLED_MOST_REGISTERS && I::Register::BYTES == LINE } {
+        chunked::<I, K, BATCH_ROWS, BATCHED_CHUNK_REGISTERS>(set, job)
     } else if const { K::FLOAT } && job.numbers {
-        set.run(Batches::<K, I::Register, Unrolled<IgnoreNan, N>, BATCH>::new(job))
+        set.run(Batches::<K, I::Register, Unrolled<IgnoreNan, N>, BATCH_ROWS>::new(job))
     } else if const { K::KEYS } {
-        let done = set.run(Batches::<K, I::Register, Unrolled<AsIntegers, N>, BATCH>::new(job));
-        with_keys::<K, BATCH>(job, done, |job| set.run(Batches::<K, I::Register, Unrolled<Flip, N>, BATCH>::new(job)))
+        let done = set.run(Batches::<K, I::Register, Unrolled<AsIntegers, N>, BATCH_ROWS>::new(job));
+        with_keys::<K, BATCH_ROWS>(job, done, |job| {
+            set.run(Batches::<K, I::Register, Unrolled<Flip, N>, BATCH_ROWS>::new(job))
+        })
     } else if const { !K::KEYS } && job.flip == 0 {
         // Flipping no bits would still take a tenth of the time: the ports that compare are busy.
-        set.run(Batches::<K, I::Register, Unrolled<Plain, N>, BATCH>::new(job))
+        set.run(Batches::<K, I::Register, Unrolled<Plain, N>, BATCH_ROWS>::new(job))
     } else {
-        set.run(Batches::<K, I::Register, Unrolled<Flip, N>, BATCH>::new(job))
+        set.run(Batches::<K, I::Register, Unrolled<Flip, N>, BATCH_ROWS>::new(job))
     }
 }
 
@@ -164,7 +159,7 @@ unsafe fn with_keys<K: Kind, const ROWS: usize>(job: &Job, done: usize, keys: im
 pub trait Batch<K: Kind, V: Lanes<K>, const ROWS: usize> {
     /// How elements become lanes.
     type Mode: Mode;
-    /// Whether rows have at most [`UNROLL`] registers: then few lanes are kept.
+    /// Whether rows have at most [`UNROLLED_MOST_REGISTERS`] registers: then few lanes are kept.
     const IS_SHORT: bool;
 
     /// Reads the rows from number `first` on, and keeps in `spill` what the search wants.
@@ -245,7 +240,7 @@ pub unsafe fn decide<K: Kind, V: Lanes<K>, M: Mode, const ROWS: usize>(
 /// As for [`decide`].
 #[inline(always)]
 unsafe fn fold<K: Kind, V: Lanes<K>, const ROWS: usize>(mut best: [V; ROWS]) -> [V; ROWS] {
-    if ROWS == BATCH {
+    if ROWS == BATCH_ROWS {
         [best[0], best[1 % ROWS]] = fold_four::<K, V>([best[0], best[1 % ROWS], best[2 % ROWS], best[3 % ROWS]]);
     }
     best
@@ -257,7 +252,7 @@ unsafe fn fold<K: Kind, V: Lanes<K>, const ROWS: usize>(mut best: [V; ROWS]) -> 
 /// As for [`decide`].
 #[inline(always)]
 unsafe fn spread_rows<K: Kind, V: Lanes<K>, const ROWS: usize>(mut best: [V; ROWS]) -> [V; ROWS] {
-    if ROWS == BATCH {
+    if ROWS == BATCH_ROWS {
         let four = spread_four::<K, V>([best[0], best[1 % ROWS]]);
         #[allow(clippy::manual_memcpy, reason = "a copy of memory is none of registers")]
         for row in 0..ROWS {
@@ -293,7 +288,11 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Task for Bat
         let job = *self.job;
         let batches = Batches::<K, V, B, ROWS>::new(&job);
         // Memory that a short row does not need would only have to be probed.
-        if B::IS_SHORT { batches.read::<{ BATCH * UNROLL }>() } else { batches.read::<CHUNKS>() }
+        if B::IS_SHORT {
+            batches.read::<{ BATCH_ROWS * UNROLLED_MOST_REGISTERS }>()
+        } else {
+            batches.read::<SPILLED_CHUNKS>()
+        }
     }
 }
 

@@ -26,17 +26,12 @@ mod turned;
 mod unrolled;
 
 use crate::element::ElementType;
-use crate::isa;
 use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
+pub use crate::thresholds::{Answer, Limits};
+use crate::thresholds::{MASKED_ROWS_LEAST_BYTES, SHORT_ROWS_MOST_BYTES, UNROLLED_MOST_REGISTERS};
 use crate::vector::extent::{Readable, Writable};
 use crate::vector::set::{Set, with_kind, with_set};
 use crate::vector::{Kind, Lanes, Register, splat};
-
-/// Bytes of the longest row that the kernels have room for.
-const LONGEST: usize = 1 << 15;
-
-/// Masked elements of rows of fewer bytes are replaced in a copy.
-const COPIED: usize = 81;
 
 /// Finds the extremum of each of several rows.
 pub struct ShortRows {
@@ -66,49 +61,6 @@ pub struct ShortRows {
     pub ahead: *const u8,
 }
 
-/// What was measured for the registers of an instruction set: up to which length these kernels are the fastest.
-pub trait Limits: Set {
-    /// Bytes of the longest row that is transposed, by the size of an element: 1, 2, 4 and 8 bytes. The limits for registers of
-    /// 128 bits were measured with SSE4.2, on Zen 3 and Zen 4.
-    const TURN_LIMITS: [usize; 4] = [15, 80, 48, 96];
-    /// Bytes of the longest row that these kernels read, by the size of an element, for each [`Answer`]: beyond it, one row after
-    /// the other is faster. Measured on Zen 3.
-    const LONGEST: [[usize; 4]; 3] =
-        [[512, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 1024, 8192], [512, 2048, 1024, 8192]];
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-impl Limits for isa::sse42::Token {}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-impl Limits for isa::avx2::Token {
-    const TURN_LIMITS: [usize; 4] = [31, 80, 60, 160];
-    const LONGEST: [[usize; 4]; 3] =
-        [[1024, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 512, 4096], [512, 512, 512, 1024]];
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-impl Limits for isa::avx512::Token {
-    const TURN_LIMITS: [usize; 4] = [63, 80, 64, 200];
-    // Measured on a Xeon, family 6, model 167.
-    const LONGEST: [[usize; 4]; 3] = [[LONGEST / 2; 4], [LONGEST / 2; 4], [2048, 2048, 2048, 4096]];
-}
-
-// The limits are those of SSE4.2: they come from a model of processors, not from measurements.
-#[cfg(any(not(target_arch = "x86_64"), miri))]
-impl Limits for isa::baseline::Token {}
-
-/// What is wanted of each row, in the order of [`Limits::LONGEST`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// The place of the extremum, and perhaps its value.
-    Places,
-    /// The value alone.
-    Values,
-    /// The values at both ends of the order, which some kernels find in one pass.
-    Both,
-}
-
 /// Whether these kernels read rows of `len` elements; the rows may `follow` one another in memory.
 pub fn supports(element: ElementType, rows: usize, len: usize, follow: bool, answer: Answer) -> bool {
     let size = element.size();
@@ -116,38 +68,30 @@ pub fn supports(element: ElementType, rows: usize, len: usize, follow: bool, ans
     len >= 2
         && element != ElementType::Bool
         && with_set!(I => {
-            let turns = bytes <= turn_limit::<I>(size);
+            let turns = bytes <= I::transposed_most_bytes(size);
             let there = match turns {
                 true => rows >= <I as Set>::Register::BYTES / size && (follow || bytes >= turned::PART),
-                false => rows >= medium::BATCH,
+                false => rows >= medium::BATCH_ROWS,
             };
-            there && bytes <= I::LONGEST[answer as usize][size.trailing_zeros() as usize]
+            there && bytes <= I::most_bytes(size, answer)
         }, false)
 }
 
-/// Whether these kernels read rows of `len` elements under a mask. Where both array and mask are in the third-level cache, a copy
-/// waits for that cache and the kernel then waits for nothing: rows of 40 to 100 binary32 take 0.6 (AVX-512) to 0.9 times as long
-/// without it, rows of 12 to 25 64-bit elements 0.55 to 1.0 times (Xeon, family 6, model 207). Of shorter rows a batch has too few
-/// bytes: rows of 10 take 1.1 to 1.3 times as long.
+/// Whether these kernels read rows of `len` elements under a mask.
 pub fn reads_masks(element: ElementType, rows: usize, len: usize) -> bool {
     let bytes = len * element.size();
-    rows >= medium::BATCH
+    rows >= medium::BATCH_ROWS
         && element != ElementType::Bool
         && with_set!(I => {
             let register = <<I as Set>::Register as Register>::BYTES;
-            register > 16 && (COPIED..=medium::UNROLL * register).contains(&bytes)
+            register > 16 && (MASKED_ROWS_LEAST_BYTES..=UNROLLED_MOST_REGISTERS * register).contains(&bytes)
         }, false)
 }
 
 /// Whether both ends of the order can be found in one pass. Not for 16-bit floats: their keys do not tell the zeros apart.
 pub fn read_both(element: ElementType, len: usize) -> bool {
     let has_keys = element.is_float() && element.size() == 2;
-    !has_keys && with_set!(I => len * element.size() <= medium::UNROLL * <I as Set>::Register::BYTES, false)
-}
-
-/// Bytes of the longest row of elements of `size` bytes that is transposed.
-const fn turn_limit<I: Limits>(size: usize) -> usize {
-    I::TURN_LIMITS[size.trailing_zeros() as usize]
+    !has_keys && with_set!(I => len * element.size() <= UNROLLED_MOST_REGISTERS * <I as Set>::Register::BYTES, false)
 }
 
 /// What a kernel reads and writes: elements of a kind.
@@ -309,7 +253,7 @@ impl ShortRows {
         let loser = self.element.loser(self.largest) as i64;
         let job = Job { lines, rows, len, last, flip, infinity, loser, numbers, marks, fills, to, other, ahead };
         let bytes = len * K::SIZE;
-        let turns = bytes <= turn_limit::<I>(K::SIZE) && lines.mask.is_null();
+        let turns = bytes <= I::transposed_most_bytes(K::SIZE) && lines.mask.is_null();
         // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another. What is
         // left over here is left to the caller.
         if turns
@@ -317,7 +261,7 @@ impl ShortRows {
             && (bytes >= turned::PART || lines.stride == bytes as isize)
         {
             turned::run::<I, K>(set, &job)
-        } else if !turns && rows > 0 && bytes <= LONGEST {
+        } else if !turns && rows > 0 && bytes <= SHORT_ROWS_MOST_BYTES {
             medium::run::<I, K>(set, &job)
         } else {
             0

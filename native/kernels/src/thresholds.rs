@@ -1,0 +1,104 @@
+//! Up to which size each kernel is the fastest: what the choice of a kernel depends on, with the measurement behind each figure.
+//!
+//! A name says which kernel a threshold is about, and its unit. `MOST` and `LEAST` are the last size on this side. Where a figure
+//! depends on the registers of an instruction set, it stands in [`Limits`].
+
+use crate::isa;
+use crate::vector::set::Set;
+
+/// Elements of an array that is compared element by element: that takes less time than planning. Measured with the code in cache;
+/// otherwise planning pays even later.
+pub const SMALL_MOST_ELEMENTS: usize = 32;
+
+/// Bytes of a block that the kernel for a small inner axis reads in one go: for a larger block, tiles of columns pay.
+pub const SMALL_INNER_MOST_BLOCK_BYTES: isize = 1 << 16;
+
+/// Bytes of a block whose rows share a register: the numbers of its rows, as large as the block, stay in the first-level cache.
+pub const SMALL_INNER_MOST_SHARED_BYTES: usize = 4096;
+
+/// Columns from which on tiles of columns are faster than strips in registers.
+pub const TILES_LEAST_COLUMNS: usize = 128;
+
+/// Bytes of the longest row that the kernels for short rows have room for.
+pub const SHORT_ROWS_MOST_BYTES: usize = 1 << 15;
+
+/// Bytes of a row that is read with its mask; of shorter rows a copy replaces masked elements. Where both array and mask are in the
+/// third-level cache, a copy waits for that cache and the kernel then waits for nothing: rows of 40 to 100 binary32 take 0.6
+/// (AVX-512) to 0.9 times as long without it, rows of 12 to 25 64-bit elements 0.55 to 1.0 times (Xeon, family 6, model 207). Of
+/// shorter rows a batch has too few bytes: rows of 10 take 1.1 to 1.3 times as long.
+pub const MASKED_ROWS_LEAST_BYTES: usize = 81;
+
+/// Registers of a row whose loop is unrolled; longer rows are read in chunks. Rows of eight registers of 64 bytes are read in chunks
+/// too: the search then reads half as much (rows of 64 64-bit elements 1.1 times as fast, of 200 16-bit floats 0.9 times, on a
+/// Xeon of family 6, model 207).
+pub const UNROLLED_MOST_REGISTERS: usize = 8;
+
+/// Bytes of a row that is read together with three others. Four rows of 8 KiB evict each other from the first-level cache (Xeon,
+/// family 6, model 167, AVX2: rows of 256 to 4096 64-bit elements, read alone in chunks of eight registers, are 1.08 to 1.26 times
+/// as fast as with chunks of four and a limit of 2 KiB).
+pub const BATCHED_ROWS_MOST_BYTES: usize = 1024;
+
+/// 16-bit floats of a block that is swept by its bits, as signed and as unsigned integers; a smaller block is swept by its keys.
+pub const FLOAT16_BITS_LEAST_ELEMENTS: usize = 2048;
+
+/// What is wanted of each row, in the order of [`Limits::MOST_BYTES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The place of the extremum, and perhaps its value.
+    Places,
+    /// The value alone.
+    Values,
+    /// The values at both ends of the order, which some kernels find in one pass.
+    Both,
+}
+
+/// What was measured for the registers of an instruction set: up to which length the kernels for short rows are the fastest.
+pub trait Limits: Set {
+    /// Bytes of the longest row that is transposed, by the size of an element: 1, 2, 4 and 8 bytes. The limits for registers of
+    /// 128 bits were measured with SSE4.2, on Zen 3 and Zen 4.
+    const TRANSPOSED_MOST_BYTES: [usize; 4] = [15, 80, 48, 96];
+    /// Bytes of the longest row that these kernels read, by the size of an element, for each [`Answer`]: beyond it, one row after
+    /// the other is faster. Measured on Zen 3.
+    const MOST_BYTES: [[usize; 4]; 3] = [
+        [512, SHORT_ROWS_MOST_BYTES / 2, SHORT_ROWS_MOST_BYTES / 2, SHORT_ROWS_MOST_BYTES],
+        [512, 2048, 1024, 8192],
+        [512, 2048, 1024, 8192],
+    ];
+
+    /// Bytes of the longest row of elements of `size` bytes that is transposed.
+    #[inline(always)]
+    fn transposed_most_bytes(size: usize) -> usize {
+        Self::TRANSPOSED_MOST_BYTES[size.trailing_zeros() as usize]
+    }
+
+    /// Bytes of the longest row of elements of `size` bytes that the kernels for short rows read.
+    #[inline(always)]
+    fn most_bytes(size: usize, answer: Answer) -> usize {
+        Self::MOST_BYTES[answer as usize][size.trailing_zeros() as usize]
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+impl Limits for isa::sse42::Token {}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+impl Limits for isa::avx2::Token {
+    const TRANSPOSED_MOST_BYTES: [usize; 4] = [31, 80, 60, 160];
+    const MOST_BYTES: [[usize; 4]; 3] = [
+        [1024, SHORT_ROWS_MOST_BYTES / 2, SHORT_ROWS_MOST_BYTES / 2, SHORT_ROWS_MOST_BYTES],
+        [512, 2048, 512, 4096],
+        [512, 512, 512, 1024],
+    ];
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+impl Limits for isa::avx512::Token {
+    const TRANSPOSED_MOST_BYTES: [usize; 4] = [63, 80, 64, 200];
+    // Measured on a Xeon, family 6, model 167.
+    const MOST_BYTES: [[usize; 4]; 3] =
+        [[SHORT_ROWS_MOST_BYTES / 2; 4], [SHORT_ROWS_MOST_BYTES / 2; 4], [2048, 2048, 2048, 4096]];
+}
+
+// The limits are those of SSE4.2: they come from a model of processors, not from measurements.
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+impl Limits for isa::baseline::Token {}
