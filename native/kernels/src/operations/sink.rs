@@ -157,11 +157,15 @@ pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input
 }
 
 /// Whether no key beats any of the first `len` results.
+///
+/// # Safety
+/// There are `len` keys of the input's type, all of them written.
 pub unsafe fn are_utmost(len: usize, results: Outputs, input: &Input) -> bool {
     with_element_and_order!(input.element, input.largest, E, O => {
         let keys = results.keys.cast::<Key<E>>();
         debug_assert!(keys.is_aligned());
-        (0..len).all(|at| *keys.add(at) == utmost::<O, _>())
+        // SAFETY: the caller's promise.
+        (0..len).all(|at| unsafe { *keys.add(at) } == utmost::<O, _>())
     })
 }
 
