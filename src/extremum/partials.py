@@ -23,7 +23,7 @@ from extremum.arrays import as_result
 from extremum.errors import ExtremumError
 from extremum.interop import Operand
 from extremum.reductions import Index, Ints, Reduction, nan, require_fit, values_then_indices
-from extremum.selection import Selection
+from extremum.selection import TopKCall
 from extremum.signatures import ValuesIndices
 
 Place = tuple[slice, ...]
@@ -270,19 +270,19 @@ class Form(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopK(Pieces):
+class TopKPieces(Pieces):
     """One call of ``top_k`` on a whole array; a part holds the candidates of its slices, best first.
 
     Over one axis, the result keeps the axis. Over several, it has a new last axis instead of them.
     """
 
     # How candidates are selected, from a piece and from the candidates of several parts.
-    selection: Selection
+    selection: TopKCall
 
     @classmethod
     def of(
-        cls, selection: Selection, shape: tuple[int, ...], dtype: np.dtype[Any], axes: Ints | None = None
-    ) -> TopK:
+        cls, selection: TopKCall, shape: tuple[int, ...], dtype: np.dtype[Any], axes: Ints | None = None
+    ) -> TopKPieces:
         """Return a call with valid arguments, or refuse an element type without an order.
 
         `axes` are given if there are several, ascending; then the selection is along the new axis.

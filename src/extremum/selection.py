@@ -1,7 +1,7 @@
 """``top_k``: which call it is, and its answer for arrays of any library.
 
 This file decides how many elements are wanted, along which axis and at which end of the order. The native module
-selects them. :mod:`extremum.partials` selects from the pieces of an array with the same :class:`Selection`.
+selects them. :mod:`extremum.partials` selects from the pieces of an array with the same :class:`TopKCall`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def top_k(
     operand = operand_of("top_k", x)
     array = operand.array
     default = in_utc("top_k", default, operand.zone)
-    call = Selection.of(array, k, axis, mode, in_order, nan_policy, default, index_dtype)
+    call = TopKCall.of(array, k, axis, mode, in_order, nan_policy, default, index_dtype)
     best = call.finish(array, call.select(array, call.mask(operand, where)))
     axes = (
         (-1,) if call.axis is None else tuple(-1 if each == call.axis else each for each in range(array.ndim))
@@ -67,7 +67,7 @@ def top_k(
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class TopKCall:
     """One call of ``top_k``: how many elements, along which axis, at which end of the order."""
 
     k: int
@@ -90,7 +90,7 @@ class Selection:
         nan_policy: Any,
         default: Any = None,
         index_dtype: Any = None,
-    ) -> Selection:
+    ) -> TopKCall:
         """Return a call on `x`, which needs only a shape and an element type, or refuse the call."""
         if mode not in ("largest", "smallest"):
             raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")

@@ -26,7 +26,7 @@ from extremum.graph.sites import Site
 from extremum.lower import operation
 from extremum.operations import results
 from extremum.runtimes import Feeds, shown
-from extremum.runtimes.comparison import Outcome, Question, compare, same_bits
+from extremum.runtimes.comparison import NodeQuestion, Outcome, compare, same_bits
 from extremum.runtimes.process import InProcess, NoAnswerError, Subprocess
 from extremum.spec import ONNX, Family, OperatorVersion
 from extremum.tensors import Shape, TensorType, element_of
@@ -41,7 +41,7 @@ _LONGEST_TO_SHRINK = 100
 _LONGEST_TEXT = 160
 
 
-class Kind(enum.Enum):
+class SampleKind(enum.Enum):
     """The values of a sample."""
 
     RANDOM = "integers of the whole range, normally distributed floats"
@@ -65,7 +65,7 @@ def refusals(question: Callable[..., object], *arguments: object) -> Iterator[Ex
 
 def samples(site: Site) -> Iterator[Feeds]:
     """Yield inputs for a node, by name."""
-    return _draw_samples(_sample_types(site), Kind)
+    return _draw_samples(_sample_types(site), SampleKind)
 
 
 def beyond_axis(site: Site, inputs: Feeds) -> tuple[Feeds, Feeds]:
@@ -102,10 +102,10 @@ def _sample_types(site: Site) -> dict[str, TensorType]:
     return types
 
 
-def _draw_samples(types: Mapping[str, TensorType], kinds: Iterable[Kind]) -> Iterator[Feeds]:
+def _draw_samples(types: Mapping[str, TensorType], kinds: Iterable[SampleKind]) -> Iterator[Feeds]:
     is_wide = any(each.values is None and each.element in ("int64", "uint64") for each in types.values())
-    for seed, kind in enumerate(Kind):
-        if kind in kinds and (is_wide or kind is not Kind.HALVES):
+    for seed, kind in enumerate(SampleKind):
+        if kind in kinds and (is_wide or kind is not SampleKind.HALVES):
             random = np.random.default_rng(seed)
             yield {
                 name: draw(random, str(each.element), each.sizes or (), kind)
@@ -126,10 +126,10 @@ def _sizes(tensor: TensorType, joint: Shape | None) -> tuple[int, ...]:
     return tuple(min((*sizes, _LARGEST_SIZE)[0], _LARGEST_SIZE) for sizes in numbers)
 
 
-def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind: Kind) -> NDArray[Any]:
+def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind: SampleKind) -> NDArray[Any]:
     """Return an array of one kind of values."""
     dtype = element_of(element).dtype
-    if kind is not Kind.RANDOM:
+    if kind is not SampleKind.RANDOM:
         values = _values(dtype, kind)
         return np.asarray(values[random.integers(len(values), size=sizes)])
     if dtype.kind in "iu":
@@ -138,10 +138,10 @@ def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind
     return np.asarray(random.standard_normal(sizes)).astype(dtype)
 
 
-def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
-    if kind is Kind.TIES or dtype.kind == "b":
+def _values(dtype: np.dtype[Any], kind: SampleKind) -> NDArray[Any]:
+    if kind is SampleKind.TIES or dtype.kind == "b":
         return np.arange(4).astype(dtype)
-    if kind is Kind.HALVES:
+    if kind is SampleKind.HALVES:
         return np.array([0, 2**31 - 1, 2**31, 2**32 - 1], dtype)
     nan: list[float] = []
     if dtype.kind in "iu":
@@ -155,11 +155,11 @@ def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
         limits = [-np.inf, info.min, -least, -0.0, 0.0, least, info.max, np.inf]
     half = len(limits) // 2
     values = {
-        Kind.LOW: limits[:2],
-        Kind.MIDDLE: limits[half - 1 : half + 1],
-        Kind.HIGH: limits[-2:],
-        Kind.NAN: [*limits, *nan],
-        Kind.ALL_NAN: nan or limits,
+        SampleKind.LOW: limits[:2],
+        SampleKind.MIDDLE: limits[half - 1 : half + 1],
+        SampleKind.HIGH: limits[-2:],
+        SampleKind.NAN: [*limits, *nan],
+        SampleKind.ALL_NAN: nan or limits,
     }
     return np.array([dtype.type(value) for value in values.get(kind, limits)], dtype)
 
@@ -208,7 +208,7 @@ class AskedRuntime:
         self._differences: dict[object, list[Difference]] = {}
 
     def differences(
-        self, site: Site, kinds: Iterable[Kind] = tuple(Kind)
+        self, site: Site, kinds: Iterable[SampleKind] = tuple(SampleKind)
     ) -> Iterator[tuple[Difference, str]]:
         """Yield each way in which the answers are not exact, and what shows it; nothing for invalid nodes."""
         is_known = all(tensor.element is not None for tensor in site.inputs)
@@ -222,7 +222,7 @@ class AskedRuntime:
             inputs = map(" = ".join, zip(question.names, each.inputs, strict=True))
             yield each, "; ".join([question.text, *inputs, *each.answers])
 
-    def _search(self, question: _Question, kinds: Iterable[Kind]) -> Iterator[Difference]:
+    def _search(self, question: _Question, kinds: Iterable[SampleKind]) -> Iterator[Difference]:
         """Yield the first difference of each aspect, with the input as small as it can be."""
         found = set[str]()
         for sample in _draw_samples(question.types, kinds):
@@ -363,7 +363,7 @@ def outcome_of(
     """Return how the answer to a node compares with the expected one."""
     arrays = list(inputs.values())
     attributes = validate.attributes(version, attributes_of(node, {}), operand_types(version, arrays))
-    return compare(Question(version, attributes, arrays), expected, outputs)
+    return compare(NodeQuestion(version, attributes, arrays), expected, outputs)
 
 
 def model_of(body: Sequence[onnx.NodeProto], opset: int, inputs: Feeds, outputs: Feeds) -> onnx.ModelProto:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from extremum import infer, validate
 from extremum.check.findings import Severity
-from extremum.check.question import AskedRuntime, Kind, refusals
+from extremum.check.question import AskedRuntime, SampleKind, refusals
 from extremum.check.rule import Rule, Targets, rule
 from extremum.directml.lowering import steps
 from extremum.errors import ExecutionError, ExtremumError, SpecError, UnknownOperatorError
@@ -351,7 +351,7 @@ def _halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
     if targets.runtime is None or not compares or site.element != "int64":
         return
     runtime = _in_process(targets.runtime)
-    for difference, reproducer in runtime.differences(site, (Kind.HALVES,)):
+    for difference, reproducer in runtime.differences(site, (SampleKind.HALVES,)):
         if difference.outcome is Outcome.WRONG:
             yield ExecutionError(
                 f"{runtime.name} compares int64 wrongly in {schema} where the upper 32 bits are equal",

@@ -41,7 +41,7 @@ COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Kind:
+class CaseKind:
     """Cases that differ in the same way, as JSON holds them: lists are text, so that people can read a recorded run."""
 
     outcome: str
@@ -71,7 +71,7 @@ class Recorded:
     version: str
     # By version, such as ArgMax-13, and element type or REFUSALS.
     cells: Mapping[tuple[str, str], Counter[Outcome]]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[CaseKind, ...]
 
     @property
     def title(self) -> str:
@@ -132,7 +132,7 @@ def _cells(results: Sequence[Result]) -> dict[str, dict[str, str]]:
     return entries
 
 
-def _kinds(results: Sequence[Result]) -> list[Kind]:
+def _kinds(results: Sequence[Result]) -> list[CaseKind]:
     """Return the kinds: what a document decides, then what none decides, then refusals; the most cases first."""
     totals = Counter(
         (each.case.version, each.case.element) for each in results if not each.case.question.refused
@@ -156,7 +156,7 @@ def _kinds(results: Sequence[Result]) -> list[Kind]:
     return sorted(kinds, key=lambda kind: (kind.section, -kind.cases))
 
 
-def _kind(topic: str, members: Sequence[Result]) -> Kind:
+def _kind(topic: str, members: Sequence[Result]) -> CaseKind:
     # An empty tensor explains less than any other.
     sizes = [sum(x.size for x in each.case.question.inputs) or float("inf") for each in members]
     first = min(zip(sizes, members, strict=True), key=lambda pair: (pair[0], -pair[1].case.version.since))[1]
@@ -169,7 +169,7 @@ def _kind(topic: str, members: Sequence[Result]) -> Kind:
     else:
         titles = ""
     case = first.case
-    return Kind(
+    return CaseKind(
         first.outcome.value, topic, case.specified, len(members), where, titles, case.name, first.detail
     )
 
@@ -196,7 +196,7 @@ def recorded(run: Mapping[str, Any]) -> list[Recorded]:
                     for parts in [[part.partition(" ") for part in counts.split(", ")]]
                     for element in elements.split()
                 },
-                tuple(Kind(**kind) for kind in each["kinds"]),
+                tuple(CaseKind(**kind) for kind in each["kinds"]),
             )
             for each in run["runtimes"]
         ]
@@ -335,7 +335,7 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences:
     return "\n\n".join(parts) + "\n"
 
 
-def _difference(kind: Kind, case: Case) -> str:
+def _difference(kind: CaseKind, case: Case) -> str:
     """Return a paragraph on cases that differ in the same way, with one case to reproduce."""
     number = counted(kind.cases, "case")
     topic = kind.topic.replace("_", " ") or "all or most of what was asked"
@@ -349,7 +349,7 @@ def _difference(kind: Kind, case: Case) -> str:
     return f"**{kind.outcome}: {topic}**, {number}: {about}.\n\n```text\n{_reproducer(kind, case)}\n```"
 
 
-def _reproducer(kind: Kind, case: Case) -> str:
+def _reproducer(kind: CaseKind, case: Case) -> str:
     expected = case.expected()
     question = case.question
     attributes = ", ".join(f"{name} = {value}" for name, value in question.attributes.items())

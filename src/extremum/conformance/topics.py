@@ -14,7 +14,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from extremum.runtimes.comparison import Question as AnyQuestion
+from extremum.runtimes.comparison import NodeQuestion
 from extremum.runtimes.runtime import Array
 from extremum.spec import AttributeRange, Family, OperatorVersion
 
@@ -50,7 +50,7 @@ class Placement(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question(AnyQuestion):
+class Question(NodeQuestion):
     """One node with its inputs, before it has a model and an expected answer.
 
     The attributes are those of the node, or inputs where its version takes them as inputs.

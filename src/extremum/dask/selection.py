@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from extremum.dask.chunks import align_mask, element_type, require_chunked, require_known
 from extremum.dask.reductions import argmax
 from extremum.dask.tasks import reduce
-from extremum.partials import Form, TopK
-from extremum.selection import Selection, one_axis
+from extremum.partials import Form, TopKPieces
+from extremum.selection import TopKCall, one_axis
 from extremum.signatures import ValuesIndices, like
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _select(
     index_dtype: Any = None,
 ) -> ValuesIndices[Array, Array]:
     """Select along an axis of arrays of this form, which is that of `x` unless there are several axes."""
-    selection = Selection.of(form, k, axis, mode, sorted, nan_policy, default, index_dtype)
-    pieces = TopK.of(selection, x.shape, element_type("top_k", x), axes).cut(x.numblocks)
+    selection = TopKCall.of(form, k, axis, mode, sorted, nan_policy, default, index_dtype)
+    pieces = TopKPieces.of(selection, x.shape, element_type("top_k", x), axes).cut(x.numblocks)
     mask = None if where is None else align_mask("top_k", where, x)
     return ValuesIndices(*reduce(pieces, x, mask, split_every))

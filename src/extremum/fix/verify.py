@@ -13,7 +13,15 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import backend
-from extremum.check.question import Kind, beyond_axis, draw, expected_outputs, model_of, outcome_of, samples
+from extremum.check.question import (
+    SampleKind,
+    beyond_axis,
+    draw,
+    expected_outputs,
+    model_of,
+    outcome_of,
+    samples,
+)
 from extremum.errors import ExtremumError, InputError, ModelError, first_line
 from extremum.fix.draft import Draft
 from extremum.fix.target import Target
@@ -111,7 +119,7 @@ def verify_model(
     try:
         before = backend.prepare(original)
         # Without NaN and infinities, which other nodes of a model may not support.
-        batch = [_inputs(original, all_sites, kind) for kind in (Kind.RANDOM, Kind.TIES)]
+        batch = [_inputs(original, all_sites, kind) for kind in (SampleKind.RANDOM, SampleKind.TIES)]
         expected = [before.run(inputs) for inputs in batch]
     except ExtremumError as error:
         where = f" at {error.where}" if error.where else ""
@@ -143,7 +151,7 @@ _OPEN_SIZE = 3
 _MOST_SELECTED = 1000
 
 
-def _inputs(model: onnx.ModelProto, all_sites: Sequence[Site], kind: Kind) -> dict[str, NDArray[Any]]:
+def _inputs(model: onnx.ModelProto, all_sites: Sequence[Site], kind: SampleKind) -> dict[str, NDArray[Any]]:
     """Draw the inputs of a model so that every selection has as many elements as it takes."""
     selections = [site for site in all_sites if site.schema is not None and site.schema.family is Family.TOP]
     sizes = _open_sizes(selections)

@@ -8,7 +8,7 @@ the job for an operation, and ``engines`` does its work. The caller writes the p
 
 from extremum.large.engines import steps, steps_on
 from extremum.large.formats import SUFFIXES, Source, open_source, read_npy_header, writing
-from extremum.large.jobs import Job, Piece, Step
+from extremum.large.jobs import Job, Piece, Progress
 from extremum.large.parameters import ParameterError
 from extremum.large.plans import LABELS, planned
 
@@ -18,8 +18,8 @@ __all__ = [
     "Job",
     "ParameterError",
     "Piece",
+    "Progress",
     "Source",
-    "Step",
     "open_source",
     "planned",
     "read_npy_header",

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from extremum.errors import ExecutionError, ExtremumError, InputError, MemoryLimitError, first_line
-from extremum.large.jobs import Job, Step
+from extremum.large.jobs import Job, Progress
 
 _PATIENCE = 3
 """Seconds to connect to a scheduler; its answer may take one more."""
@@ -23,7 +23,7 @@ _MOST_TASKS = 1_000_000
 _ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 
-def steps(job: Job) -> Iterator[Step]:
+def steps(job: Job) -> Iterator[Progress]:
     """Do the work in this process, in the order of the pieces; while one is computed, the next is read."""
     reads = ((piece, number, read) for piece in job.pieces for number, read in enumerate(piece.reads))
     part: Any = None
@@ -36,9 +36,9 @@ def steps(job: Job) -> Iterator[Step]:
             following = next(tasks, None)
             next_part = job.part(read, blocks)
             part = next_part if number == 0 else job.merge([part, next_part])
-            yield Step(sum(each.nbytes for each in blocks))
+            yield Progress(sum(each.nbytes for each in blocks))
             if number == len(piece.reads) - 1:
-                yield from (Step(0, *each) for each in job.results(piece, part))
+                yield from (Progress(0, *each) for each in job.results(piece, part))
 
 
 async def _identity(address: str) -> dict[str, Any]:
@@ -64,7 +64,7 @@ async def _identity(address: str) -> dict[str, Any]:
         ) from None
 
 
-def steps_on(address: str, job: Job) -> Iterator[Step]:
+def steps_on(address: str, job: Job) -> Iterator[Progress]:
     """Have the workers of a scheduler do the work; refuse one that does not answer or has no workers.
 
     The workers read the files. Finished pieces of the results arrive here in any order.
@@ -100,12 +100,12 @@ def steps_on(address: str, job: Job) -> Iterator[Step]:
                 part = future.result()
                 future.release()
                 reads = [pair for read in piece.reads for pair in zip(job.sources, read, strict=True)]
-                yield Step(
+                yield Progress(
                     sum(
                         math.prod(each.stop - each.start for each in at) * x.dtype.itemsize for x, at in reads
                     )
                 )
-                yield from (Step(0, *each) for each in job.results(piece, part))
+                yield from (Progress(0, *each) for each in job.results(piece, part))
         except KilledWorker as error:
             raise ExecutionError("workers were killed while they computed", given=first_line(error)) from None
         except ExtremumError:

@@ -36,7 +36,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Progress:
     """The number of bytes read and, when a place is complete, the piece of each result there."""
 
     read: int

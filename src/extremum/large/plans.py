@@ -15,9 +15,9 @@ from extremum.functions import FUNCTIONS, Kind, of_kind
 from extremum.large.formats import Source
 from extremum.large.jobs import Elementwise, Hardmax, Job, Labelled, Reduced, of_values
 from extremum.large.parameters import ParameterError
-from extremum.partials import Pieces, TopK
+from extremum.partials import Pieces, TopKPieces
 from extremum.reductions import ENDS, Reduction
-from extremum.selection import Selection
+from extremum.selection import TopKCall
 
 LABELS = {"idxmax": "argmax", "idxmin": "argmin"}
 """The operations that give the label of an element, each with the one that gives its index."""
@@ -59,9 +59,9 @@ def _top_k(source: Source, axis: Any, memory: int, options: dict[str, Any]) -> J
         raise ParameterError("top_k selects a number of elements", parameter="k")
     mode = options.get("mode", "largest")
     policy = options.get("nan_policy", "propagate")
-    selection = Selection.of(source, options["k"], axis, mode, True, policy)
+    selection = TopKCall.of(source, options["k"], axis, mode, True, policy)
     with of_values(source):
-        pieces = TopK.of(selection, source.shape, source.dtype)
+        pieces = TopKPieces.of(selection, source.shape, source.dtype)
     return Reduced(source, pieces, memory)
 
 

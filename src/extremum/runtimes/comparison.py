@@ -30,7 +30,7 @@ class Outcome(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class NodeQuestion:
     """A node with its inputs."""
 
     version: OperatorVersion
@@ -38,7 +38,7 @@ class Question:
     inputs: Sequence[Array]
 
 
-def compare(question: Question, expected: Sequence[Array] | None, answers: Sequence[Array]) -> Outcome:
+def compare(question: NodeQuestion, expected: Sequence[Array] | None, answers: Sequence[Array]) -> Outcome:
     """Return the outcome of an answer; `expected` is None where the runtime should refuse the node."""
     if expected is None:
         return Outcome.ACCEPTED
@@ -54,7 +54,7 @@ def compare(question: Question, expected: Sequence[Array] | None, answers: Seque
     return max(outcomes, key=list(Outcome).index)
 
 
-def axis_of_any_order(question: Question) -> int | None:
+def axis_of_any_order(question: NodeQuestion) -> int | None:
     """Return the axis along which an answer may have any order, the same in all outputs; None where there is none."""
     is_unsorted = question.version.family is Family.TOP and question.attributes.get("sorted") == 0
     return _axis(question) if is_unsorted else None
@@ -71,7 +71,7 @@ def _by_index(outputs: Sequence[Array], axis: int) -> list[Array]:
     return [np.take_along_axis(x, order, axis) for x in outputs]
 
 
-def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Outcome:
+def _outcome(question: NodeQuestion, at: int, expected: Array, answer: Array) -> Outcome:
     """Return the outcome of the output at a place."""
     if answer.dtype != expected.dtype:
         outcome = Outcome.TYPE
@@ -100,13 +100,13 @@ def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Out
     return Outcome.TIE if same_bits(actual, right) else Outcome.ZERO
 
 
-def _points(question: Question, at: int) -> bool:
+def _points(question: NodeQuestion, at: int) -> bool:
     """Return whether an output points to elements: by an index, or by the ones of Hardmax."""
     # The second output holds indices.
     return at > 0 or question.version.family in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX)
 
 
-def _elements(question: Question, answer: Array) -> Array | None:
+def _elements(question: NodeQuestion, answer: Array) -> Array | None:
     """Return the elements that an answer points to, or None if it points to a wrong number of them or outside."""
     x = question.inputs[0]
     axis = _axis(question)
@@ -122,7 +122,7 @@ def _elements(question: Question, answer: Array) -> Array | None:
     return np.take_along_axis(x, index, axis)
 
 
-def _elements_at_ones(question: Question, x: Array, answer: Array, axis: int) -> Array | None:
+def _elements_at_ones(question: NodeQuestion, x: Array, answer: Array, axis: int) -> Array | None:
     if question.version.coerced:
         rows = int(np.prod(x.shape[:axis]))
         x = x.reshape(rows, -1)
@@ -134,7 +134,7 @@ def _elements_at_ones(question: Question, x: Array, answer: Array, axis: int) ->
     return np.take_along_axis(x, np.expand_dims(ones.argmax(axis), axis), axis)
 
 
-def _axis(question: Question) -> int:
+def _axis(question: NodeQuestion) -> int:
     axis = question.attributes.get("axis", question.version.attributes[0].default)
     assert isinstance(axis, int)
     return axis % question.inputs[0].ndim
