@@ -299,6 +299,7 @@ REFUSED = [
             (1, 2, "AxisError: DML_TOP_K1-5_0 has axis=1, but its input has rank 1; help: use a value in [0, 0]"),
             (0, 3, "SpecError: output_value_tensor has sizes [2], but the result has [3]"),
             (0, 5, f"{TOP_K} takes 5 elements along axis 0 of its input, which has 4; help: use a k in [1, 4]"),
+            (0, 0, f"{TOP_K} takes 0 elements along axis 0 of its input, which has 4; help: use a k in [1, 4]"),
             (0, -1, f"{TOP_K} takes 0 or more elements, not k=-1"),
         )
     ),

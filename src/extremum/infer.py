@@ -62,9 +62,9 @@ def _selection(schema: OperatorVersion, values: Attributes, shape: Shape | None)
     (axis,) = validate.axes(schema, values, len(shape))
     size = shape[axis]
     k = values["k"] if isinstance(values["k"], int) else None
-    if k is not None and isinstance(size, int) and k > size:
-        # No tensor of DirectML is empty.
-        least = 1 if schema.domain == DIRECTML else 0
+    # No tensor of DirectML is empty.
+    least = 1 if schema.domain == DIRECTML else 0
+    if k is not None and isinstance(size, int) and not least <= k <= size:
         raise SpecError(
             f"{schema} takes {k} elements along axis {axis} of its input, which has {size}",
             remedy=f"use a k in [{least}, {size}]",
