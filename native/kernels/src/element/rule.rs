@@ -18,6 +18,8 @@ pub struct Rule {
     is_bool: bool,
     /// The largest key of the type.
     pub largest: i64,
+    /// The bits of an element that loses to all others except its equals.
+    pub loser: u64,
 }
 
 impl Rule {
@@ -39,7 +41,7 @@ impl Rule {
             false => all ^ top,
         };
         // Not a Time is the smallest integer. The other end of the integers follows when it wraps around.
-        let shift = match times && largest == nan_first {
+        let shift: i64 = match times && largest == nan_first {
             false => 0,
             true if largest => -1,
             true => 1,
@@ -47,12 +49,27 @@ impl Rule {
         // Infinity loses to all others if the smallest is wanted.
         let infinity = if float { element.loser(false) as i64 } else { 0 };
         let highest = if float { nan.max(infinity) } else { i64::MAX >> (64 - 8 * size) };
-        Self { size, float, flip, nan, infinity, shift, is_bool: element == ElementType::Bool, largest: highest }
+        let loser = match element.nan() {
+            Some(pattern) if !nan_first => element.loser(largest) | pattern.magnitude,
+            // Not a Time comes last, or the integer next to it.
+            _ => element.loser(largest).wrapping_add(shift.unsigned_abs()),
+        };
+        Self { size, float, flip, nan, infinity, shift, is_bool: element == ElementType::Bool, largest: highest, loser }
     }
 
     /// Whether only NaN has this key or a larger one.
     pub fn is_nan(&self, key: i64) -> bool {
         self.float && key > self.infinity
+    }
+
+    /// Whether NaN comes after every number.
+    pub fn is_nan_last(&self) -> bool {
+        self.float && self.nan < 0
+    }
+
+    /// The key that every element reaches, except NaN that comes last.
+    pub fn lowest(&self) -> i64 {
+        if self.is_nan_last() { -self.infinity } else { i64::MIN }
     }
 
     /// Whether lanes have the same order as keys, except for NaN.
@@ -95,5 +112,22 @@ impl Rule {
             }
         };
         lane ^ self.flip
+    }
+}
+
+#[cfg(test)]
+#[test]
+fn losers_lose_to_all_others() {
+    use ElementType::*;
+    for (element, times) in
+        [(Int8, false), (UInt16, false), (Int64, false), (Int64, true), (Float16, false), (Float64, false)]
+    {
+        for (largest, nan_first) in [(true, true), (true, false), (false, true), (false, false)] {
+            let rule = Rule::new(element, largest, nan_first, times);
+            let key = |bits: u64| rule.key(bits & u64::MAX >> (64 - 8 * rule.size), rule.size, rule.float);
+            let top = 1 << (8 * rule.size - 1);
+            let others = [0, 1, top - 1, top, top + 1, u64::MAX, element.loser(largest), element.loser(!largest)];
+            assert!(others.into_iter().all(|bits| key(bits) >= key(rule.loser)), "{rule:?}");
+        }
     }
 }

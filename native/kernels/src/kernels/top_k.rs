@@ -66,10 +66,14 @@ impl Packed for u128 {
 /// Candidates for the best elements of a line.
 pub struct Candidates<P> {
     pub rule: Rule,
+    /// How many elements are wanted.
+    pub k: usize,
     /// The least key that is wanted.
     pub bound: i64,
     /// How many more elements with the key `bound` are wanted; if 0, no more elements of any key are wanted.
     pub equal: usize,
+    /// How many elements with the largest key of all are still missing until no others are wanted.
+    pub first: usize,
     /// Elements whose key is wanted; of equal elements, the first ones.
     pub items: Vec<P>,
 }
@@ -86,7 +90,11 @@ impl<P: Packed> Candidates<P> {
         self.items.as_mut_ptr().add(count).write(P::new(key, place));
         self.items.set_len(count + 1);
         if key > self.bound {
-            return false;
+            self.first -= usize::from(key == self.rule.largest);
+            if self.first == 0 {
+                (self.bound, self.equal) = (key, 0);
+            }
+            return self.first == 0;
         }
         self.equal -= 1;
         if self.equal == 0 {
@@ -97,7 +105,7 @@ impl<P: Packed> Candidates<P> {
 
     /// Begins anew: wants `equal` elements with the key `bound`, and all elements with a larger key.
     pub fn begin(&mut self, bound: i64, equal: usize) {
-        (self.bound, self.equal) = (bound, equal);
+        (self.bound, self.equal, self.first) = (bound, equal, self.k);
         self.items.clear();
         // A list that grows step by step would allocate memory again and again.
         self.items.reserve(if equal < usize::MAX { equal + equal / 2 } else { 0 });
@@ -117,6 +125,21 @@ impl<P: Packed> Candidates<P> {
             items.sort_unstable();
         }
         items[..k].iter().map(|item| item.place())
+    }
+
+    /// Adds the first elements below the bound until there are as many as are wanted: all others are candidates already, and these
+    /// are equal. `key` gives the key of an element, unless it does not take part.
+    pub unsafe fn complete(&mut self, len: usize, key: impl Fn(usize) -> Option<i64>) {
+        for place in 0..len {
+            if self.items.len() >= self.k {
+                break;
+            }
+            if let Some(key) = key(place)
+                && key < self.bound
+            {
+                self.items.push(P::new(key, place));
+            }
+        }
     }
 
     /// Drops elements from the candidate with the number `first` on, except those to keep.
@@ -158,13 +181,28 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
     infinity: i64,
     to: &mut Candidates<P>,
 ) {
+    match to.rule.is_nan_last() {
+        true if K::FLOAT => collect_reaching::<K, V, P, true>(from, len, first, infinity, to),
+        _ => collect_reaching::<K, V, P, false>(from, len, first, infinity, to),
+    }
+}
+
+/// Adds the contiguous elements that are wanted. If `NUMBERS`, NaN comes last, and the bound is a number.
+#[inline(always)]
+unsafe fn collect_reaching<K: Kind, V: Lanes<K>, P: Packed, const NUMBERS: bool>(
+    from: *const u8,
+    len: usize,
+    first: usize,
+    infinity: i64,
+    to: &mut Candidates<P>,
+) {
     to.items.reserve(len);
     let flip = splat::<K, V>(to.rule.flip);
     let bound_of = |to: &Candidates<P>| (to.rule.bits(to.bound), K::KEYS || !to.rule.is_nan(to.bound));
     let (bits, mut numbers) = bound_of(to);
     let mut bound = splat::<K, V>(bits).xor(flip).lanes();
     // A 16-bit NaN of either sign lies beyond an infinity; for other floats, comparisons with NaN do not hold.
-    let least = splat::<K, V>(infinity | 0x8000).lanes();
+    let (least, most) = (splat::<K, V>(infinity | 0x8000).lanes(), splat::<K, V>(infinity));
     let group = V::GROUP * V::LANES;
     if len < group {
         return to.add_all(from, len, first);
@@ -178,13 +216,18 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
         let (mut below, mut beyond) = ([V::Mask::none(); GROUP], [V::Mask::none(); GROUP]);
         for number in 0..V::GROUP {
             let lanes = read::<K, V>(all.add(at * K::SIZE), number, flip);
+            if NUMBERS {
+                let nan = if K::KEYS { lanes.above(most) } else { lanes.unordered(lanes) };
+                below[number] = bound.above(lanes).or(nan);
+                continue;
+            }
             below[number] = if numbers { bound.above(lanes) } else { lanes.equal(lanes) };
             if K::KEYS {
                 beyond[number] = least.above(lanes);
             }
         }
         let mut hits = !word::<K, V>(V::GROUP, |number| below[number]);
-        if K::KEYS {
+        if K::KEYS && !NUMBERS {
             hits |= word::<K, V>(V::GROUP, |number| beyond[number]);
         }
         hits &= u64::MAX >> (64 - group * V::BITS) & u64::MAX << ((done - at) * V::BITS);
@@ -258,7 +301,9 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
         }
         let flip = splat::<K, V>(candidates.rule.flip);
         let least = splat::<K, V>(loser).xor(flip).lanes();
-        let registers = len / V::LANES;
+        let (most, registers) = (splat::<K, V>(infinity), len / V::LANES);
+        // Whether to look for NaN where comparisons do not: 16-bit NaN among the largest lanes hides numbers.
+        let mut hidden = false;
         // As few registers as have enough lanes, or a part of one register: fewer lanes are compared sooner.
         let count = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST);
         let width = (2 * k * K::SIZE).next_power_of_two().clamp(16, V::BYTES);
@@ -267,12 +312,28 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
             let from = from.wrapping_offset(stride * line as isize);
             let all = Readable::bytes(from, len * K::SIZE);
             let mut largest = [least; LARGEST];
-            for start in (0..registers).step_by(LARGEST) {
-                let whole = start + LARGEST <= registers;
-                for number in 0..LARGEST {
-                    if whole || start + number < registers {
-                        largest[number] = read::<K, V>(all, start + number, flip).larger(largest[number]);
+            if !hidden {
+                for start in (0..registers).step_by(LARGEST) {
+                    let whole = start + LARGEST <= registers;
+                    for number in 0..LARGEST {
+                        if whole || start + number < registers {
+                            largest[number] = read::<K, V>(all, start + number, flip).larger(largest[number]);
+                        }
                     }
+                }
+                hidden = K::KEYS && candidates.rule.is_nan_last() && {
+                    let mut best = largest[0];
+                    for number in 1..LARGEST {
+                        best = best.larger(largest[number]);
+                    }
+                    best.above(most).any()
+                };
+            }
+            if hidden {
+                largest = [least; LARGEST];
+                for at in 0..registers {
+                    let lanes = read::<K, V>(all, at, flip);
+                    largest[at % LARGEST] = lanes.numbers(least, most).larger(largest[at % LARGEST]);
                 }
             }
             for half in [4, 2, 1] {
@@ -301,8 +362,10 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
             candidates.begin(kth(keys, k), k);
             collect::<K, V, P>(from, len, 0, infinity, candidates);
             if candidates.items.len() < k {
-                candidates.begin(i64::MIN, usize::MAX);
-                candidates.add_all(from, len, 0);
+                // All numbers are candidates, unless another thread has written to the line meanwhile.
+                let rule = candidates.rule;
+                let bits = |place: usize| read_bits(from.add(place * K::SIZE), K::SIZE);
+                candidates.complete(len, |place| Some(rule.key(bits(place), K::SIZE, K::FLOAT)));
             }
             for (nth, place) in candidates.best(k, sorted).enumerate() {
                 to.write(line, nth, read_bits(from.add(place * K::SIZE), K::SIZE), place, K::SIZE);

@@ -160,8 +160,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: 
         Form::OneByOne => across.len.div_ceil(LINES).max(tasks.min(across.len)),
     };
     let results = Results { values, indices, across: across.strides.output, along };
-    let fill = element.loser(largest);
-    let walk = Walk { input, rule, form, finds, ready, fill, len, line, across, outer, origin, tiles, lanes, results };
+    let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, tiles, lanes, results };
     threads::share(tiles * positions(outer), num_threads, |units| match size < 8 && len <= u32::MAX as usize {
         true => walk.run::<u64>(units),
         false => walk.run::<u128>(units),
@@ -212,8 +211,6 @@ struct Walk<'a> {
     /// Whether [`Find`] reads the lines that are read one by one, and whether it need not pack them first.
     finds: bool,
     ready: bool,
-    /// The bits that replace a masked element: those of the element that loses to all others.
-    fill: u64,
     /// The elements of a line, and the axes along which they lie.
     len: usize,
     line: ReductionAxes,
@@ -241,7 +238,7 @@ struct Work<P> {
 
 impl Walk<'_> {
     unsafe fn run<P: Packed>(&self, units: Range<usize>) {
-        let to = Candidates { rule: self.rule, bound: 0, equal: 0, items: Vec::new() };
+        let to = Candidates { rule: self.rule, k: self.input.k, bound: 0, equal: 0, first: 0, items: Vec::new() };
         let mut work = Work::<P> {
             packed: Scratch::default(),
             mask: Scratch::default(),
@@ -272,6 +269,13 @@ impl Walk<'_> {
         Results { values, indices, ..self.results }
     }
 
+    /// The bits of the element at a place of a line; `at` is the line's first element.
+    #[inline(always)]
+    unsafe fn bits(&self, at: ReductionOffsets, place: usize) -> u64 {
+        let TopK { data, element, swapped, .. } = self.input;
+        bits(data.wrapping_offset(at.input + self.places(place).input), element.size(), swapped)
+    }
+
     /// Bytes from the first element of a line to the element at a place.
     #[inline(always)]
     fn offset(&self, place: usize) -> isize {
@@ -296,10 +300,10 @@ impl Walk<'_> {
 
     /// Finds the best of one line.
     unsafe fn line<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
-        let TopK { data, element, swapped, k, sorted, mask, .. } = self.input;
-        let (len, size, data) = (self.len, element.size(), data.wrapping_offset(at.input));
+        let TopK { element, k, sorted, mask, .. } = self.input;
+        let (len, size) = (self.len, element.size());
         let mut bound = if len >= SAMPLE && k <= len / 4 { self.sample(work, at) } else { i64::MIN };
-        if !mask.is_null() && bound <= self.rule.key(self.fill, size, element.is_float()) {
+        if !mask.is_null() && bound <= self.rule.key(self.rule.loser, size, element.is_float()) {
             // Masked elements would reach this bound.
             bound = i64::MIN;
         }
@@ -307,37 +311,39 @@ impl Walk<'_> {
         let equal = if !mask.is_null() && bound == i64::MIN { usize::MAX } else { k };
         work.to.begin(bound, equal);
         self.collect(work, at);
-        if work.to.items.len() < k && bound != i64::MIN {
+        if work.to.items.len() < k && bound > self.rule.lowest() {
             work.to.begin(i64::MIN, usize::MAX);
             self.collect(work, at);
+        } else if work.to.items.len() < k && bound > i64::MIN {
+            let key = |place: usize| self.rule.key(self.bits(at, place), size, element.is_float());
+            work.to.complete(len, |place| self.takes_part(at, place).then(|| key(place)));
         }
         let results = self.results(at);
         let there = if mask.is_null() { k } else { k.min(work.to.items.len()) };
         for (nth, place) in work.to.best(there, sorted).enumerate() {
-            results.write(0, nth, bits(data.wrapping_offset(self.offset(place)), size, swapped), place, size);
+            results.write(0, nth, self.bits(at, place), place, size);
         }
         for nth in there..k {
-            results.write(0, nth, self.fill, NOWHERE, size);
+            results.write(0, nth, self.rule.loser, NOWHERE, size);
         }
     }
 
     /// A key that slightly more elements of a line reach than are wanted, as a sample suggests.
     unsafe fn sample<P>(&self, work: &mut Work<P>, at: ReductionOffsets) -> i64 {
-        let TopK { data, element, swapped, k, .. } = self.input;
+        let TopK { element, k, .. } = self.input;
         let (len, size, float) = (self.len, element.size(), element.is_float());
-        let data = data.wrapping_offset(at.input);
         let samples = (len / 64).clamp(256, 2048);
         let places = (0..samples).map(|number| number * (len - 1) / (samples - 1));
         work.keys.clear();
         work.keys.extend(
             places
                 .filter(|&place| self.takes_part(at, place))
-                .map(|place| self.rule.key(bits(data.wrapping_offset(self.offset(place)), size, swapped), size, float)),
+                .map(|place| self.rule.key(self.bits(at, place), size, float)),
         );
         // Masked elements are missing in the line as they are in the sample.
         let share = k * samples / len;
         let rank = share + 3 * share.isqrt() + 4;
-        if rank < work.keys.len() { kth(&mut work.keys, rank) } else { i64::MIN }
+        if rank < work.keys.len() { kth(&mut work.keys, rank).max(self.rule.lowest()) } else { i64::MIN }
     }
 
     /// Collects the candidates of a line.
@@ -384,8 +390,8 @@ impl Walk<'_> {
             if to.items.len() > most {
                 to.items.select_nth_unstable(k - 1);
                 to.items.truncate(k);
-                let last = data.wrapping_offset(self.offset(to.items[k - 1].place()));
-                to.exceed(self.rule.key(bits(last, size, swapped), size, element.is_float()));
+                let last = self.bits(at, to.items[k - 1].place());
+                to.exceed(self.rule.key(last, size, element.is_float()));
             }
             if to.equal == 0 {
                 break;
@@ -436,7 +442,7 @@ impl Walk<'_> {
             mask,
             mask_strides: (inner.len as isize, 1),
             pattern: Pattern::NONE,
-            fill: self.fill,
+            fill: self.rule.loser,
         });
     }
 

@@ -195,7 +195,10 @@ impl Case {
     /// The best along one axis, along a block of neighbouring axes, or of all elements.
     fn top_k(&self, random: &mut Random) {
         let Self { element, swapped, largest, last: nan_first, ref lens, .. } = *self;
-        let input = self.input(random, &self.lens);
+        let mut input = self.input(random, &self.lens);
+        if element.is_float() && !lens.contains(&0) && random.one_in(3) {
+            input.put_nan(random, element, lens, swapped);
+        }
         let size = element.size();
         let rank = lens.len();
         let axis = self.reduced.iter().rposition(|&reduced| reduced).or(rank.checked_sub(1)).unwrap_or(0);

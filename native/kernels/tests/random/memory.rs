@@ -2,6 +2,7 @@
 //! last. Without `mmap`, and under Miri, which watches every access itself, they are ordinary bytes.
 
 use crate::Random;
+use crate::key::{bytes_of, landmarks};
 use extremum_kernels::ElementType;
 use std::ops::{Deref, DerefMut, Range};
 
@@ -121,6 +122,23 @@ impl Memory {
             }
             self.before = self.bytes.to_vec();
         }
+    }
+
+    /// Puts NaN of either sign in place of some elements, or of all.
+    pub fn put_nan(&mut self, random: &mut Random, element: ElementType, lens: &[usize], swapped: bool) {
+        let (size, share) = (self.size, random.pick(&[1, 4, 7, 8]));
+        let sign = 1 << (8 * size - 1);
+        for at in self.elements(lens) {
+            if random.below(8) < share {
+                let (infinity, _) = landmarks(element);
+                let mut nan = bytes_of((infinity + 1 + random.below(9) as u64) | random.pick(&[0, sign]), size);
+                if swapped {
+                    nan.reverse();
+                }
+                self.bytes[at..][..size].copy_from_slice(&nan);
+            }
+        }
+        self.before = self.bytes.to_vec();
     }
 }
 
