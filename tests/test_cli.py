@@ -192,6 +192,7 @@ def test_says_its_version_and_what_is_installed():
     assert record["packages"]["numpy"] == np.__version__
     assert record["runtimes"]["onnx.reference"] == onnx.__version__
     assert record["instruction_set"] in record["instruction_sets"]
+    assert isinstance(record["gpus"], list)
     assert None not in record["packages"].values()
 
 

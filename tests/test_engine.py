@@ -1,5 +1,7 @@
 """The two seams for arrays in another memory: a module found by the device, and an engine that a reduction is given."""
 
+import importlib.util
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -12,7 +14,7 @@ from extremum.engine import Engine
 from extremum.errors import ArgumentError
 from extremum.interop import Operand
 from extremum.reductions import Reduction
-from refusal import refusal
+from refusal import explained, refusal
 
 
 class OnDevice:
@@ -59,8 +61,8 @@ def test_the_device_of_a_value_finds_the_module(make, module):
 def test_values_elsewhere_go_their_usual_way(module):
     assert ex.argmax(np.array([1.0, 3.0]), nan_policy="omit") == 1
     assert ex.argmax([1, 3]) == 1
-    with pytest.raises(ex.errors.ElementTypeError, match="ROCm:1"):
-        ex.argmax(OnDevice(10))
+    with pytest.raises(ex.errors.ElementTypeError, match="oneAPI:1"):
+        ex.argmax(OnDevice(14))
     assert not module.calls
 
 
@@ -113,3 +115,36 @@ def test_refusals_find_their_slice_with_the_engine():
         call = Reduction("max", (True,), 1, engine=engine, **options)
         assert text in refusal(ArgumentError, call.find, Operand(X), True, None, None)
         assert "first" in engine.calls
+
+
+def test_arrays_on_a_gpu_are_refused_without_the_libraries(monkeypatch):
+    monkeypatch.setattr(interop, "has_kernels", lambda: False)
+    to_cpu = "and are compared on the CPU here; help: copy the array to the CPU first"
+    install = "; or install what computes on GPUs: pip install 'extremum[gpu]'"
+    for function in (ex.argmax, ex.maximum, ex.hardmax):
+        for kind, name in ((2, "CUDA:1"), (10, "ROCm:1")):
+            assert explained(function, OnDevice(kind)).endswith(
+                f"the elements are on the device {name}, {to_cpu}{install}"
+            )
+    # Apple's GPUs have no kernels, so there is nothing to install.
+    monkeypatch.setattr(interop, "has_kernels", lambda: True)
+    assert explained(ex.argmax, OnDevice(8)).endswith(f"the elements are on the device Metal:1, {to_cpu}")
+
+
+@pytest.mark.parametrize("kind", [2, 10], ids=["CUDA", "ROCm"])
+def test_arrays_on_a_gpu_find_its_functions(kind, monkeypatch):
+    calls = []
+    monkeypatch.setattr(interop, "has_kernels", lambda: True)
+    monkeypatch.setitem(
+        sys.modules, "extremum.gpu", SimpleNamespace(argmin=lambda *given, **options: calls.append(given))
+    )
+    x = OnDevice(kind)
+    ex.argmin(x, 1)
+    assert calls == [(x, 1)]
+
+
+def test_the_libraries_are_looked_for_and_not_imported():
+    both = [name for name in ("torch", "triton") if importlib.util.find_spec(name) is not None]
+    assert interop.has_kernels() == (len(both) == 2)
+    code = "import sys, extremum.interop as i; i.has_kernels(); print({'torch', 'triton'} & sys.modules.keys())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

@@ -1,6 +1,9 @@
 """The functions for arrays on a GPU, run by Triton's interpreter on the CPU: the same bits as for NumPy's arrays."""
 
+import json
 import os
+import subprocess
+import sys
 import warnings
 import zlib
 
@@ -8,7 +11,10 @@ import numpy as np
 import pytest
 
 import extremum as ex
+from agreement import same_bits
+from commands import printed
 from layouts import broadcast, contiguous, fortran, permuted, strided, windowed
+from refusal import explained
 from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -16,7 +22,7 @@ pytestmark = pytest.mark.skipif(not INTERPRETED, reason="PyTorch is large: .ci/l
 if INTERPRETED:
     import torch
 
-    from extremum import gpu
+    from extremum import gpu, interop
     from extremum.gpu import engine, plans
 
 # PyTorch has no negative strides.
@@ -34,28 +40,35 @@ def tensor_of(x):
     return bits.view(getattr(torch, x.dtype.name))
 
 
-def bits_of(result):
-    """The type, the shape and the bits of an array or a tensor."""
-    if isinstance(result, torch.Tensor):
-        name = str(result.dtype).removeprefix("torch.")
-        return name, tuple(result.shape), engine.bits_of(result.contiguous()).numpy().tolist()
-    array = np.asarray(result)
-    return array.dtype.name, array.shape, array.copy().view(f"i{array.dtype.itemsize}").tolist()
+def array_of(result):
+    """A tensor as an array of the same type, shape and bits; other results are arrays."""
+    if not isinstance(result, torch.Tensor):
+        return np.asarray(result)
+    return engine.bits_of(result.contiguous()).numpy().view(engine._types()[result.dtype])
 
 
-def assert_same(function, x, *given, where=None, **options):
+def exactly(actual, expected):
+    """Whether every bit is equal; :func:`agreement.same_bits` lets any NaN equal any other."""
+    return same_bits(actual, expected) and actual.tobytes() == expected.tobytes()
+
+
+def as_tensors(given):
+    return [tensor_of(each) if isinstance(each, np.ndarray) else each for each in given]
+
+
+def assert_same(function, *given, where=None, same=exactly, **options):
     """Call both functions: type, shape and every bit are equal, and the elements are as before."""
-    before = x.tobytes()
+    before = given[0].tobytes()
     masks = ({}, {}) if where is None else ({"where": where}, {"where": tensor_of(where)})
-    expected = getattr(ex, function)(x, *given, **options, **masks[0])
-    actual = getattr(gpu, function)(tensor_of(x), *given, **options, **masks[1])
+    expected = getattr(ex, function)(*given, **options, **masks[0])
+    actual = getattr(gpu, function)(*as_tensors(given), **options, **masks[1])
     if isinstance(expected, tuple):
         assert type(actual) is type(expected)
     else:
         actual, expected = (actual,), (expected,)
     for own, other in zip(actual, expected, strict=True):
-        assert bits_of(own) == bits_of(other)
-    assert x.tobytes() == before
+        assert same(array_of(own), np.asarray(other))
+    assert given[0].tobytes() == before
 
 
 def elements(rng, dtype, shape):
@@ -109,6 +122,10 @@ def limits(request, monkeypatch):
         monkeypatch.setattr(plans, "TILE", {1: 16, 2: 16, 4: 8, 8: 4})
         monkeypatch.setattr(plans, "THREADS", 4)
         monkeypatch.setattr(plans, "MOST_PARTS", 8)
+        for name, limit in {"SHORT": 16, "LANES": 8, "CANDIDATES": 16, "MERGED": 64}.items():
+            monkeypatch.setattr(plans, name, limit)
+        monkeypatch.setattr(plans, "FEWEST_STEPS", 2)
+        monkeypatch.setattr(plans, "MOST_SELECTED", 8)
 
 
 SHAPES = [(), (1,), (37,), (3, 5), (5, 33), (70, 3), (4, 5, 6), (2, 3, 2, 5), (1, 9, 1), (0, 3), (3, 0), (2, 257)]
@@ -121,3 +138,216 @@ def test_reductions_have_the_bits_of_the_cpu(dtype, function, limits):
     for shape in SHAPES:
         x = laid_out(rng, elements(rng, dtype, shape))
         assert_same(function, x, some_axes(rng, x.ndim), **some_options(rng, function, x))
+
+
+@pytest.mark.parametrize("mode", ["largest", "smallest"])
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_the_k_best_have_the_bits_of_the_cpu(dtype, mode, limits):
+    rng = np.random.default_rng(zlib.crc32(f"{dtype} {mode}".encode()))
+    for shape in [(1,), (37,), (3, 5), (2, 33), (19, 3), (3, 17, 2), (0, 3), (3, 0), (2, 130), (1, 300)]:
+        x = laid_out(rng, elements(rng, dtype, shape))
+        axis = int(rng.integers(-x.ndim, x.ndim))
+        if rng.random() < 0.2:
+            axis = None
+        n = x.size if axis is None else x.shape[axis]
+        options = {
+            "nan_policy": str(rng.choice(["propagate", "omit"])),
+            "index_dtype": str(rng.choice(["int64", "int16"])),
+        }
+        if rng.random() < 0.4:
+            options["where"] = laid_out(rng, np.asarray(rng.random(x.shape) < 0.4))
+        if "where" in options or rng.random() < 0.3:
+            options["default"] = landmarks(dtype)[0]
+        assert_same("top_k", x, int(rng.integers(min(n, 12) + 1)), axis, mode=mode, **options)
+
+
+def test_every_way_to_the_k_best_is_taken(monkeypatch):
+    taken = set()
+    launch = engine._launch
+    monkeypatch.setattr(
+        engine, "_launch", lambda kernel, *given: [taken.add(kernel.fn.__name__), launch(kernel, *given)]
+    )
+    # As many programs as a large card wants: a row has parts.
+    monkeypatch.setattr(plans, "PROGRAMS", 16)
+    x = np.random.default_rng(0).permutation(40 * 2048).astype(np.float32)
+    for k, ways in {3: {"delegates", "chosen_lanes", "short_rows"}, 300: {"keys"}}.items():
+        taken.clear()
+        assert_same("top_k", x, k)
+        assert taken == ways
+    taken.clear()
+    assert_same("top_k", x[:50], 7)
+    assert taken == {"short_rows"}
+
+
+def test_the_k_best_without_order_are_in_order():
+    x = torch.tensor([3, 1, 4, 1, 5, 9, 2, 6])
+    assert gpu.top_k(x, 3, sorted=False).values.tolist() == [9, 6, 5]
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_hardmax_has_the_bits_of_the_cpu(dtype, limits):
+    rng = np.random.default_rng(zlib.crc32(str(dtype).encode()))
+    for shape in [(1,), (37,), (3, 5), (4, 3, 6), (2, 3, 2, 5), (3, 0), ()]:
+        x = laid_out(rng, elements(rng, dtype, shape))
+        options = {}
+        if rng.random() < 0.4:
+            options["where"] = laid_out(rng, np.asarray(rng.random(x.shape) < 0.4))
+        if rng.random() < 0.4:
+            options["nan_policy"] = "omit"
+        assert_same("hardmax", x, some_axes(rng, x.ndim), **options)
+
+
+@pytest.mark.parametrize("function", ["maximum", "minimum"])
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_maximum_has_the_bits_of_the_cpu(dtype, function, limits):
+    rng = np.random.default_rng(zlib.crc32(f"{dtype} {function}".encode()))
+    for shape in [(1,), (37,), (3, 5), (4, 3, 6), (2, 3, 2, 5), (3, 0), ()]:
+        others = [tuple(1 if rng.random() < 0.3 else size for size in shape)[rng.integers(2) :] for _ in range(2)]
+        several = [laid_out(rng, elements(rng, dtype, each)) for each in (shape, *others)][: rng.integers(1, 4)]
+        if rng.random() < 0.4:
+            several.append(bool(rng.integers(2)) if dtype == np.bool_ else 1)
+        options = {}
+        if rng.random() < 0.4:
+            options["where"] = laid_out(rng, np.asarray(rng.random(shape) < 0.4))
+        policy = str(rng.choice(["propagate", "omit"]))
+        # Where several operands are NaN, which of them is the answer is not promised.
+        assert_same(function, *several, same=same_bits, nan_policy=policy, **options)
+
+
+def test_maximum_of_two_types_is_of_numpys_common_type():
+    rng = np.random.default_rng(8)
+    names = ("bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "float64")
+    for one in names:
+        for other in names:
+            x, y = (rng.integers(0, 2 if "bool" in (one, other) else 100, 5).astype(name) for name in (one, other))
+            assert_same("maximum", x, y)
+
+
+MISTAKES = [
+    ("argmax", ((3, 4), 2), {}),
+    ("argmax", ((3, 4), (0, 0)), {}),
+    ("argmax", ((3, 4), "0"), {}),
+    ("argmax", ((3, 0), 1), {}),
+    ("argmax", ((3, 4), 1), {"nan_policy": "skip"}),
+    ("argmax", ((3, 4), 1), {"keepdims": "yes"}),
+    ("argmax", ((3, 4), 1), {"dtype": "float32"}),
+    ("argmax", ((3, 400), 1), {"dtype": "int8"}),
+    ("argmax", ((3, 4), 1), {"default": 1.5}),
+    ("max", ((3, 4), 1), {"default": "x"}),
+    ("max", ((3, 4), 1), {"nan_policy": "raise"}),
+    ("max", ((3, 4), 1), {"nan_policy": "omit"}),
+    ("argmax", ((3, 4), 1), {"where": np.zeros((3, 1), bool)}),
+    ("argmax", ((3, 4), 1), {"where": np.zeros((2, 1), bool)}),
+    ("argmax", ((3, 4), 1), {"where": np.zeros((3, 4), np.int8)}),
+    ("top_k", ((3, 4), 5), {}),
+    ("top_k", ((3, 4), 2.0), {}),
+    ("top_k", ((3, 4), 2, (0, 1)), {}),
+    ("top_k", ((3, 4), 2), {"mode": "most"}),
+    ("top_k", ((3, 4), 2), {"nan_policy": "raise"}),
+    ("top_k", ((3, 4), 2), {"where": np.zeros((3, 1), bool)}),
+    ("maximum", ((3, 4), 70000), {"nan_policy": "raise"}),
+    ("hardmax", ((3, 4), 1), {"nan_policy": "raise"}),
+]
+
+
+@pytest.mark.parametrize(("function", "given", "options"), MISTAKES)
+def test_mistakes_have_the_words_of_the_cpu(function, given, options):
+    x = np.ones(given[0], np.float16)
+    x[1:2] = np.nan
+    expected = explained(getattr(ex, function), x, *given[1:], **options)
+    assert explained(getattr(gpu, function), tensor_of(x), *given[1:], **options) == expected
+
+
+def test_what_is_not_for_a_gpu_is_refused(monkeypatch):
+    x = torch.ones(3)
+    assert "results on a GPU are new arrays; help: omit out" in explained(gpu.max, x, out=np.ones(()))
+    assert "requires its gradient" in explained(gpu.max, torch.ones(3, requires_grad=True))
+    assert "have no order here" in explained(gpu.max, torch.ones(3, dtype=torch.complex64))
+    assert "the kernels run on the CPU alone under TRITON_INTERPRET=1" in explained(
+        gpu.max, torch.ones(3, device="meta")
+    )
+    monkeypatch.setattr(engine, "INTERPRETED", False)
+    assert "help: call extremum.max, which takes both" in explained(gpu.max, x)
+    assert "list is not an array on a GPU" in explained(gpu.max, [1, 2])
+    assert "the kernels run on GPUs of NVIDIA and AMD" in explained(gpu.max, torch.ones(3, device="meta"))
+
+
+def test_nothing_waits_for_the_device_while_a_graph_is_captured(monkeypatch):
+    monkeypatch.setattr(engine, "INTERPRETED", False)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    text = "a CUDA graph is being captured, and this call has to see elements before it answers"
+    with pytest.raises(ex.errors.ArgumentError, match=text):
+        engine.DEVICE.first(torch.tensor([False]))
+
+
+@pytest.fixture
+def on_cuda(monkeypatch):
+    """A tensor that says that it is on a GPU; the functions of the package find their way by that."""
+    x = tensor_of(X)
+    monkeypatch.setattr(interop, "device_of", lambda value: "CUDA:0" if value is x else None)
+    return x
+
+
+X = np.array([[3.0, 9.0, 9.0], [7.0, 2.0, 7.0]], np.float32)
+CALLS = {
+    "argmax": (1,),
+    "argmin": (None,),
+    "max": (0,),
+    "min": (1,),
+    "minmax": (1,),
+    "hardmax": (),
+    "maximum": (4.0,),
+    "minimum": (4.0,),
+    "top_k": (2,),
+}
+
+
+@pytest.mark.parametrize("function", CALLS)
+def test_the_packages_functions_take_arrays_on_a_gpu(function, on_cuda):
+    expected = getattr(ex, function)(X, *CALLS[function])
+    actual = getattr(ex, function)(on_cuda, *CALLS[function])
+    if not isinstance(expected, tuple):
+        actual, expected = (actual,), (expected,)
+    for own, other in zip(actual, expected, strict=True):
+        assert isinstance(own, torch.Tensor)
+        assert exactly(array_of(own), np.asarray(other))
+
+
+@pytest.mark.parametrize("function", CALLS)
+@pytest.mark.parametrize("library", ["jax", "array_api_strict"])
+def test_arrays_of_other_libraries_come_and_go_through_dlpack(library, function):
+    module = pytest.importorskip("jax.numpy" if library == "jax" else library)
+    x = module.asarray(X)
+    expected = getattr(ex, function)(x, *CALLS[function])
+    actual = getattr(gpu, function)(x, *CALLS[function])
+    if not isinstance(expected, tuple):
+        actual, expected = (actual,), (expected,)
+    for own, other in zip(actual, expected, strict=True):
+        assert type(own) is type(x)
+        assert own.dtype == other.dtype
+        assert np.array_equal(np.from_dlpack(own), np.from_dlpack(other))
+
+
+def test_what_dlpack_does_not_give_is_named(monkeypatch):
+    class OnOther:
+        def __dlpack_device__(self):
+            return (2, 0)
+
+        def __dlpack__(self, **options):
+            raise BufferError("no such device")
+
+    text = explained(gpu.argmax, OnOther())
+    assert "argmax: PyTorch cannot read the elements through DLPack" in text
+    assert "help: install PyTorch with support of this device, or copy the array to the CPU first" in text
+
+
+def test_a_missing_library_is_named():
+    code = "import sys; sys.modules['triton'] = None; import extremum.gpu"
+    error = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
+    assert "extremum.gpu needs triton\n  help  pip install 'extremum[gpu]'" in error
+
+
+def test_the_version_names_the_gpus(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: f"card {number}")
+    assert json.loads(printed("--version", "--json"))["gpus"] == ["card 0", "card 1"]

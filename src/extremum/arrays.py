@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import dlpack
-from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line, within
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line, needed, within
 from extremum.loading import attribute
 from extremum.printable import counted
 
@@ -165,10 +165,13 @@ def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]
 
 def refuse_device(x: object, device: object) -> None:
     """Refuse an array whose elements are not in memory that the CPU reads."""
+    remedy = "copy the array to the CPU first"
+    if str(device).lower().startswith(("cuda", "rocm", "gpu")):
+        remedy += f"; or install what computes on GPUs: {needed('triton')}"
     raise ElementTypeError(
         f"the elements are on the device {device}, and are compared on the CPU here",
         given=class_name(x),
-        remedy="copy the array to the CPU first",
+        remedy=remedy,
     )
 
 

@@ -7,7 +7,7 @@ by piece, never copied whole. The native module calls this file for operands tha
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ _PIECE = 1 << 14
 # NumPy's iterator takes 32 arrays at most, and the result is one of them.
 _MOST = 31
 
-_DEFAULT = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
+NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 
 
 def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any, where: Any = None) -> Any:
@@ -37,10 +37,17 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
     return at_once(function, operands, out, nan_policy, where)
 
 
-def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any = None) -> Any:
-    """Compute with operands whose classes have no array functions of their own."""
+def at_once(
+    function: str,
+    operands: tuple[Any, ...],
+    out: Any,
+    nan_policy: str,
+    where: Any = None,
+    compute: Callable[..., Any] | None = None,
+) -> Any:
+    """Compute with operands whose classes have no array functions of their own, or with the function that is given."""
     try:
-        return _at_once(function, operands, out, nan_policy, where)
+        return (compute or _at_once)(function, operands, out, nan_policy, where)
     except ExtremumError as error:
         if not error.reason.startswith(f"{function}:"):
             error = error.with_context(where=function)
@@ -49,10 +56,10 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
 
 def _at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any) -> Any:
     # Python's numbers take the type of the arrays; everything else is an array.
-    numbers = [x for x in operands if type(x) in _DEFAULT]
-    by_place = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
+    numbers = [x for x in operands if type(x) in NUMBERS]
+    by_place = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in NUMBERS}
     several = list(by_place.values())
-    dtype = _common_type(function, several, numbers)
+    dtype = common_type(function, several, numbers)
     _require_same_times(several, dtype, out)
     arrays = [by_place[at].array if at in by_place else as_element(x, dtype) for at, x in enumerate(operands)]
     if where is not None:
@@ -97,8 +104,11 @@ def _broadcast_with_mask(function: str, arrays: list[NDArray[Any]], where: NDArr
 
 def _refuse_nan(result: NDArray[Any], where: NDArray[np.bool_] | None) -> None:
     """Refuse NaN in the result, where the mask is True."""
-    nans = nan(result) if where is None else nan(result) & where
-    place = NATIVE.first(nans)
+    refuse_nan_at(NATIVE.first(nan(result) if where is None else nan(result) & where))
+
+
+def refuse_nan_at(place: tuple[int, ...] | None) -> None:
+    """Refuse NaN at a place of the result, if there is one."""
     if place is not None:
         raise ArgumentError(
             f"NaN at {place} of the result" if place else "an operand is NaN",
@@ -117,7 +127,7 @@ def _in_library(result: Any, operands: list[Operand]) -> Any:
     return own.wrap(whole, tuple(range(whole.ndim)) if keeps_axes else (-1,) * whole.ndim)
 
 
-def _common_type(function: str, operands: list[Operand], numbers: list[Any]) -> np.dtype[Any]:
+def common_type(function: str, operands: list[Operand], numbers: list[Any]) -> np.dtype[Any]:
     """Return the type in which all are compared, or refuse operands that have none."""
     _meet_in_uint64(operands, numbers)
     dtype = _result_type(function, [each.array.dtype for each in operands], numbers)
@@ -163,7 +173,7 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
         )
     try:
         common = np.result_type(*(dtypes or _types_of(numbers)))
-        wider = [_DEFAULT[type(number)] for number in numbers if not takes(common, number)]
+        wider = [NUMBERS[type(number)] for number in numbers if not takes(common, number)]
         if wider:
             common = np.result_type(common, *wider)
     except (OverflowError, TypeError):
@@ -182,7 +192,7 @@ def _types_of(numbers: list[Any]) -> list[np.dtype[Any]]:
         and max(numbers) > np.iinfo(np.int64).max
     ):
         return [np.dtype(np.uint64)]
-    return [_DEFAULT[type(number)] for number in numbers]
+    return [NUMBERS[type(number)] for number in numbers]
 
 
 def _require_same_times(operands: list[Operand], dtype: np.dtype[Any], out: Any) -> None:

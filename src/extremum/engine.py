@@ -20,6 +20,9 @@ class Engine:
     # The number of empty slices, and for each end of the order the elements and their indices: see `_native.pyi`.
     reduce = staticmethod(_native.reduce)
 
+    # The values and the indices of the k best: see `_native.pyi`.
+    top_k = staticmethod(_native.top_k_plain)
+
     def is_nan(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Return where the elements are NaN, or NaT."""
         # ml_dtypes widens a bfloat16 to test it, and a signalling NaN makes that an invalid operation.
@@ -30,6 +33,10 @@ class Engine:
         """Return which slices have no element that takes part."""
         return np.asarray(indices == -1)
 
+    def any(self, places: NDArray[np.bool_], axis: int) -> NDArray[np.bool_]:
+        """Return which slices have a True."""
+        return np.asarray(places.any(axis))
+
     def first(self, slices: NDArray[np.bool_]) -> tuple[int, ...] | None:
         """Return the place of the first True, None if there is none."""
         if not slices.any():
@@ -39,6 +46,10 @@ class Engine:
     def fill(self, result: NDArray[Any], slices: NDArray[np.bool_], value: Any) -> None:
         """Write a value into the result for some slices."""
         result[slices] = value
+
+    def filled(self, values: NDArray[Any], slices: NDArray[np.bool_], value: Any) -> NDArray[Any]:
+        """Return the values with another value in some places."""
+        return np.where(slices, value, values)
 
     def cast(self, indices: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return the indices in the type that the caller wants."""

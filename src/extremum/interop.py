@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -114,8 +115,10 @@ _FRONTENDS = {
 The order decides between arrays of several: groups are refused, and xarray's labels stay.
 """
 
-_DEVICES: dict[str, str] = {}
-"""The module with array functions for arrays on a device, by the name of the device; none so far.
+_GPU = "extremum.gpu"
+
+_DEVICES = {"CUDA": _GPU, "ROCm": _GPU}
+"""The module with array functions for arrays on a device, by the name of the device.
 
 A class alone does not tell: a tensor on a GPU has the class of a tensor in memory that the CPU reads.
 """
@@ -146,9 +149,18 @@ def device_of(x: Any) -> str | None:
 def _module_of(value: Any) -> str | None:
     """Return the module with array functions for a value: by its class, or else by the device that has its elements."""
     module = _module_of_class(_class_of(value))
-    if module is None and _DEVICES and (device := device_of(value)) is not None:
+    if module is None and (device := device_of(value)) is not None:
         module = _DEVICES.get(device.partition(":")[0])
+        if module == _GPU and not has_kernels():
+            # Then the array is refused, like one on any other device.
+            return None
     return module
+
+
+@functools.cache
+def has_kernels() -> bool:
+    """Whether the libraries are installed that the functions for arrays on a GPU need."""
+    return all(find_spec(name) is not None for name in ("torch", "triton"))
 
 
 @functools.lru_cache(maxsize=256)

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import _native
-from extremum.engine import NATIVE
+from extremum.engine import NATIVE, Engine
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.indices import axis_error, integers
 from extremum.interop import Operand, frontend
@@ -24,7 +23,6 @@ from extremum.reductions import (
     flag,
     in_utc,
     index_type,
-    nan,
     operand_of,
     require_fit,
     require_policy,
@@ -59,7 +57,8 @@ def top_k(
     array = operand.array
     default = in_utc("top_k", default, operand.zone)
     call = TopKCall.of(array, k, axis, mode, in_order, nan_policy, default, index_dtype)
-    best = call.finish(array, call.select(array, call.mask(operand, where)))
+    there = call.mask(operand, where)
+    best = call.finish(array, call.select(array, there), is_whole=there is None)
     axes = (
         (-1,) if call.axis is None else tuple(-1 if each == call.axis else each for each in range(array.ndim))
     )
@@ -78,6 +77,8 @@ class TopKCall:
     # What fills the places of a slice with fewer than k elements, as a 0-d array; without it such a slice is an error.
     default: NDArray[Any] | None = None
     index: np.dtype[Any] = _INT64
+    # Who selects, and finishes the results.
+    engine: Engine = NATIVE
 
     @classmethod
     def of(
@@ -90,6 +91,7 @@ class TopKCall:
         nan_policy: Any,
         default: Any = None,
         index_dtype: Any = None,
+        engine: Engine = NATIVE,
     ) -> TopKCall:
         """Return a call on `x`, which needs only a shape and an element type, or refuse the call."""
         if mode not in ("largest", "smallest"):
@@ -114,7 +116,7 @@ class TopKCall:
         require_fit("top_k", most - 1, index)
         defaults = Reduction("top_k", (True,), axis).defaults(x.dtype, True, index, default)
         filling = None if defaults is None else defaults[0]
-        return cls(k, axis, mode == "largest", in_order, nan_policy, filling, index)
+        return cls(k, axis, mode == "largest", in_order, nan_policy, filling, index, engine)
 
     def mask(self, x: Operand, where: Any) -> NDArray[np.bool_] | None:
         """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
@@ -130,7 +132,7 @@ class TopKCall:
         length = array.size if self.axis is None else array.shape[self.axis]
         k = min(max(self.k, self.nan_policy == "raise"), length)
         times = array.dtype.kind in "mM"
-        values, indices = _native.top_k_plain(
+        values, indices = self.engine.top_k(
             ticks(array),
             k,
             self.axis,
@@ -145,32 +147,46 @@ class TopKCall:
         if not self._drops_nan(array.dtype):
             return best
         # NaN comes last, and leaves its place to the default.
-        return ValuesIndices(best.values, np.where(nan(best.values), -1, best.indices))
+        return ValuesIndices(
+            best.values, self.engine.filled(best.indices, self.engine.is_nan(best.values), -1)
+        )
 
     def _drops_nan(self, dtype: np.dtype[Any]) -> bool:
         return self.nan_policy == "omit" and self.default is not None and dtype.kind not in "biu"
 
     def finish(
-        self, x: NDArray[Any], best: ValuesIndices[NDArray[Any], NDArray[Any]], origin: tuple[int, ...] = ()
+        self,
+        x: NDArray[Any],
+        best: ValuesIndices[NDArray[Any], NDArray[Any]],
+        origin: tuple[int, ...] = (),
+        is_whole: bool = False,
     ) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
-        """Return the k best of the candidates, or refuse NaN; `origin` is the place of the first slice in the whole."""
+        """Return the k best of the candidates, or refuse NaN; `origin` is the place of the first slice in the whole.
+
+        If `is_whole`, every element takes part, except NaN that gives way to the default.
+        """
         axis = self.axis or 0
-        call = Reduction("top_k", (self.largest,), self.axis, origin=origin)
+        engine = self.engine
+        call = Reduction("top_k", (self.largest,), self.axis, origin=origin, engine=engine)
         several = (slice(None),) * axis + (slice(self.k),)
         if self.nan_policy == "raise":
-            call.refuse_nan(x, np.asarray((nan(best.values) & (best.indices != -1)).any(axis)))
+            nans = engine.is_nan(best.values) & ~engine.is_empty(best.indices)
+            call.refuse_nan(x, engine.any(nans, axis))
         values, indices = (each[several] for each in best)
-        empty = NATIVE.is_empty(indices)
-        place = NATIVE.first(np.asarray(empty.any(axis)))
+        empty = engine.is_empty(indices)
+        if self.default is not None:
+            values = engine.filled(values, empty, self.default)
+        elif not is_whole:
+            self._refuse_fewer(call, x, engine.first(engine.any(empty, axis)))
+        return ValuesIndices(values, engine.cast(indices, self.index))
+
+    def _refuse_fewer(self, call: Reduction, x: NDArray[Any], place: tuple[int, ...] | None) -> None:
         if place is not None:
-            if self.default is None:
-                raise ArgumentError(
-                    f"top_k: {call.slice_at(place)} has fewer than {self.k} elements to choose from",
-                    given=summary_of(x),
-                    remedy="pass a default for such slices, or a smaller k",
-                )
-            values = np.where(empty, self.default, values)
-        return ValuesIndices(values, indices.astype(self.index, copy=False))
+            raise ArgumentError(
+                f"top_k: {call.slice_at(place)} has fewer than {self.k} elements to choose from",
+                given=summary_of(x),
+                remedy="pass a default for such slices, or a smaller k",
+            )
 
 
 def one_axis(x: Any, axis: Any) -> int | None:

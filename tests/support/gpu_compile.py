@@ -134,6 +134,41 @@ def cases():
     pointers = {name: each for name, each in pointers.items() if name != "where"}
     constants = {"LAST": False, "VALUES": True, "KEPT": 4, "TILE": 512}
     yield "the best of 512 parts", (kernels.finish, pointers, {**numbers, "parts": 512}, constants)
+    yield from _other_cases()
+
+
+def _other_cases():
+    for element in ELEMENTS:
+        pointer, kind, infinity = ELEMENTS[element]
+        end = {"KIND": kind, "INFINITY": infinity, "LARGEST": True, "NAN": 1}
+        numbers = {"inner": 65536, "x_outer": 65536, "x_inner": 1, "y_outer": 65536, "y_inner": 1}
+        pointers = {"x": pointer, "y": pointer, "result": pointer}
+        tile = {"i8": 2048, "i16": 2048, "i32": 1024, "i64": 512}[pointer]
+        yield f"maximum of {element}", (kernels.pair, pointers, numbers, {**end, "TILE": tile})
+    # No key of 64 bits is packed.
+    for element in list(ELEMENTS)[:3]:
+        pointer, kind, infinity = ELEMENTS[element]
+        end = {"KIND": kind, "INFINITY": infinity, "LARGEST": True, "NAN": 1, "MASKED": False}
+        width = {"i8": 2, "i16": 2, "i32": 4}[pointer]
+        pointers = {"x": pointer, "where": "i8", "candidates": "i64", "indices": "i64", "values": pointer}
+        pointers |= {"lanes": "i64", "best": "i64"}
+        numbers = {"rows": 4096, "n": 128, "k": 8, "x_row": 128, "w_row": 128, "length": 131072, "parts": 7}
+        short = {**end, "MERGES": False, "KEPT": 8, "TILE": 128, "K": 8}
+        yield f"8 best of 128 {element}", _only(kernels.short_rows, pointers, numbers, short)
+        long = {**numbers, "n": 917504, "k": 50, "x_row": 917504, "w_row": 917504}
+        lanes = {**end, "LANES": 1024, "TILE": 2048 // width}
+        yield f"lanes of {element}", _only(kernels.delegates, pointers, long, lanes)
+        chosen = {**end, "FINAL": True, "LANES": 1024, "STEPS": 32, "K": 64}
+        yield f"50 best of 1,024 lanes of {element}", _only(kernels.chosen_lanes, pointers, long, chosen)
+    merges = {**end, "MERGES": True, "KEPT": 1, "TILE": 2048, "K": 64}
+    yield "50 best of 2,048 candidates", _only(kernels.short_rows, pointers, {**long, "n": 2048}, merges)
+    pointers = {"x": "i64", "result": "i64"}
+    keys = {"KIND": "float", "INFINITY": 0x7FF0000000000000, "LARGEST": False, "NAN": 1, "TILE": 512}
+    yield "keys of float64", (kernels.keys, pointers, {"n": 65536, "x_row": 65536}, keys)
+
+
+def _only(kernel, pointers, numbers, constants):
+    return kernel, {name: each for name, each in pointers.items() if name in kernel.arg_names}, numbers, constants
 
 
 def main():

@@ -18,6 +18,7 @@ import click
 from extremum import __version__, _native, get_num_threads
 from extremum.cli.options import Group
 from extremum.cli.terminal import write
+from extremum.interop import has_kernels
 from extremum.printable import json_text
 
 COMMANDS = {
@@ -35,7 +36,7 @@ COMMANDS = {
 _PACKAGES = (
     *("numpy", "ml_dtypes", "onnx", "onnxruntime", "protobuf", "click", "rich"),
     *("dask", "distributed", "xarray", "zarr", "netCDF4", "h5py", "cubed"),
-    *("torch", "jax", "pandas", "polars", "pyarrow"),
+    *("torch", "triton", "jax", "pandas", "polars", "pyarrow"),
 )
 
 
@@ -97,6 +98,16 @@ def _installation() -> dict[str, Any]:
         "threads": get_num_threads(),
         "instruction_set": _native.get_instruction_set(),
         "instruction_sets": list(_native.instruction_sets()),
+        "gpus": _gpus(),
         "packages": packages,
         "runtimes": {each.name: each.version for each in runtimes.installed()},
     }
+
+
+def _gpus() -> list[str]:
+    """Return the names of the GPUs whose arrays the functions take; none without the libraries for that."""
+    if not has_kernels():
+        return []
+    from extremum.gpu.engine import devices
+
+    return devices()

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from extremum.arrays import as_element
+from extremum.elementwise import NUMBERS, at_once, broadcast_shape, common_type, refuse_nan_at
 from extremum.engine import Engine
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.gpu import kernels, plans
 from extremum.indices import axis_error, integers
-from extremum.interop import Operand, device_of, strided_tensor
+from extremum.interop import Operand, common_library, device_of, strided_tensor
 from extremum.loading import load_module
 from extremum.reductions import (
     ENDS,
@@ -28,10 +30,12 @@ from extremum.reductions import (
     Reduction,
     as_mask,
     index_type,
+    require_policy,
     spread_mask,
     values_then_indices,
 )
-from extremum.signatures import result_of
+from extremum.selection import TopKCall
+from extremum.signatures import ValuesIndices, result_of
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET", "0") == "1"
 """Whether the kernels run on the CPU, by Triton's interpreter: then they take tensors there."""
@@ -239,6 +243,10 @@ class Device(Engine):
         """Return which slices have no element that takes part."""
         return bits_of(indices) == -1
 
+    def any(self, places: Any, axis: int) -> Any:
+        """Return which slices have a True."""
+        return places.any(axis)
+
     def first(self, slices: Any) -> Ints | None:
         """Return the place of the first True, None if there is none; this waits for the device."""
         _refuse_capture()
@@ -251,6 +259,33 @@ class Device(Engine):
         bits = bits_of(result)
         own = np.asarray(value, _types()[result.dtype])
         bits.masked_fill_(slices, int(own.view(f"i{own.itemsize}")))
+
+    def filled(self, values: Any, slices: Any, value: Any) -> Any:
+        """Return the values with another value in some places."""
+        result = values.clone()
+        self.fill(result, slices, value)
+        return result
+
+    def top_k(  # type: ignore[override]
+        self,
+        x: Elements,
+        k: int,
+        axis: int | None,
+        *,
+        function: str,
+        largest: bool,
+        sorted: bool,
+        nan_first: bool,
+        times: bool,
+        where: torch.Tensor | None,
+    ) -> tuple[Any, Any]:
+        """Select, as the native module does; in order, also where the caller wants no order."""
+        tensor = x.tensor
+        if axis is None:
+            tensor = tensor.reshape(-1)
+            where = None if where is None else where.reshape(-1)
+            axis = 0
+        return select_tensor(tensor, k, axis, largest, nan_first, where)
 
     def cast(self, indices: Any, dtype: np.dtype[Any]) -> Any:
         """Return the indices in the type that the caller wants."""
@@ -389,7 +424,251 @@ def over_axes(function: str, x: Any, axis: Any, **options: Any) -> Any:
     return result_of(function, [operand.wrap(each, ()) for each in results])
 
 
+def devices() -> list[str]:
+    """Return the names of the GPUs that PyTorch knows."""
+    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+
+
 def refuse_out(function: str, out: object) -> None:
     """Refuse an array to write to."""
     if out is not None:
         raise ArgumentError(f"{function}: results on a GPU are new arrays", remedy="omit out")
+
+
+def hardmax(x: Any, axis: Any, out: object = None, nan_policy: str = "propagate", where: Any = None) -> Any:
+    """Answer a call of ``hardmax`` of an array on a GPU."""
+    refuse_out("hardmax", out)
+    operand = operand_of("hardmax", x)
+    elements: Any = operand.array
+    call = OnDevice(
+        "hardmax", (True,), axis, keepdims=True, nan_policy=nan_policy, where=where, engine=DEVICE
+    )
+    (best,) = call.find(operand, False, np.dtype(np.int64), -1)
+    return operand.wrap(_ones(best.indices, call.axes(elements.ndim), elements), ())
+
+
+def _ones(indices: torch.Tensor, axes: Ints, x: Elements) -> torch.Tensor:
+    """Return zeros in the shape of the elements, and a one at each index except -1."""
+    result = torch.zeros(x.shape, dtype=x.tensor.dtype, device=x.tensor.device)
+    if not result.numel():
+        return result
+    bits = bits_of(result)
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    one = np.ones((), x.dtype)
+    source = (indices.reshape(-1, 1) != -1).to(bits.dtype) * int(one.view(f"i{one.itemsize}"))
+    order = [*kept, *axes]
+    lines = bits.permute(order).reshape(indices.numel(), -1)
+    lines.scatter_(1, indices.reshape(-1, 1).clamp(min=0), source)
+    # Axes apart cannot be one dimension of the result, so the lines are a copy of it.
+    if lines.untyped_storage().data_ptr() != bits.untyped_storage().data_ptr():
+        bits.permute(order).copy_(lines.reshape([x.shape[axis] for axis in order]))
+    return result
+
+
+def maximum(
+    function: str, operands: tuple[Any, ...], out: Any = None, nan_policy: Any = None, where: Any = None
+) -> Any:
+    """Answer a call of ``maximum`` or ``minimum`` of arrays on a GPU."""
+    nan_policy = "propagate" if nan_policy is None else nan_policy
+    require_policy(function, nan_policy)
+    return at_once(function, operands, out, nan_policy, where, _extremum)
+
+
+def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any) -> Any:
+    refuse_out(function, out)
+    numbers = [x for x in operands if type(x) in NUMBERS]
+    by_place = {at: operand_of(function, x) for at, x in enumerate(operands) if type(x) not in NUMBERS}
+    several = list(by_place.values())
+    own = common_library(several)
+    dtype = common_type(function, several, numbers)
+    tensors = _of_one_type(operands, by_place, dtype)
+    broadcast_shape(function, [tuple(each.shape) for each in tensors])
+    first, *others = tensors
+    result = first
+    for other in others:
+        result = pair_of(result, other, function == "maximum", nan_policy == "omit")
+    if not others:
+        result = result.clone()
+    mask = None
+    if where is not None:
+        shape = torch.broadcast_shapes(
+            result.shape, np.shape(where) if not isinstance(where, torch.Tensor) else where.shape
+        )
+        mask = mask_of(function, where, Elements(result.expand(shape)))
+        bits = torch.where(mask, bits_of(result), bits_of(first))
+        result = bits.view(result.dtype)
+    if nan_policy == "raise":
+        nans = DEVICE.is_nan(result)
+        refuse_nan_at(DEVICE.first(nans if mask is None else nans & mask))
+    return own.wrap(result, ())
+
+
+def _of_one_type(
+    operands: tuple[Any, ...], by_place: dict[int, Operand], dtype: np.dtype[Any]
+) -> list[torch.Tensor]:
+    """Return the operands as tensors of one element type on one device, or refuse them."""
+    arrays: list[Any] = [each.array for each in by_place.values()]
+    devices = {each.tensor.device: None for each in arrays}
+    if len(devices) > 1:
+        raise ArgumentError(
+            f"the operands are on the devices {' and '.join(map(str, devices))}",
+            remedy="move them to one device first",
+        )
+    (device,) = devices
+    own = tensor_type(dtype)
+    tensors = []
+    for at, x in enumerate(operands):
+        if at in by_place:
+            elements: Any = by_place[at].array
+            tensors.append(elements.tensor.to(own))
+        else:
+            number = as_element(x, dtype)
+            bits = int(number.view(f"i{number.itemsize}"))
+            tensors.append(torch.full((), bits, dtype=_BITS[number.itemsize], device=device).view(own))
+    return tensors
+
+
+def pair_of(x: torch.Tensor, y: torch.Tensor, largest: bool, omit: bool) -> torch.Tensor:
+    """Return the better of two elements at each place of two tensors of one type."""
+    shape = torch.broadcast_shapes(x.shape, y.shape)
+    result = torch.empty(shape, dtype=x.dtype, device=x.device)
+    if not result.numel():
+        return result
+    own, other = (bits_of(each).expand(shape) for each in (x, y))
+    groups = plans.merged(_dimensions([own, other, result], range(len(shape))))
+    if len(groups) > 2:
+        own, other = own.contiguous(), other.contiguous()
+        groups = plans.merged(_dimensions([own, other, result], range(len(shape))))
+    single: plans.Dimension = (1, 0, 0, 0)
+    outer, inner = [single, single, *groups][-2:]
+    tile = min(plans.power(inner[0]), plans.TILE[x.element_size()] // 2)
+    _launch(
+        kernels.pair,
+        (outer[0] * -(-inner[0] // tile), 1, 1),
+        (own, other, bits_of(result), inner[0], outer[1], inner[1], outer[2], inner[2]),
+        (*kind_of(x.dtype), largest, -1 if omit else 1, tile),
+    )
+    return result
+
+
+def top_k(
+    x: Any,
+    k: Any,
+    axis: Any,
+    *,
+    mode: Any,
+    sorted: Any,
+    nan_policy: Any,
+    where: Any = None,
+    default: Any = None,
+    index_dtype: Any = None,
+) -> Any:
+    """Answer a call of ``top_k`` of an array on a GPU."""
+    operand = operand_of("top_k", x)
+    elements: Any = operand.array
+    call = TopKCall.of(elements, k, axis, mode, sorted, nan_policy, default, index_dtype, DEVICE)
+    there: Any = mask_of("top_k", where, elements)
+    best = call.finish(elements, call.select(elements, there), is_whole=there is None)
+    return ValuesIndices(*(operand.wrap(each, ()) for each in best))
+
+
+def select_tensor(
+    x: torch.Tensor, k: int, axis: int, largest: bool, nan_first: bool, where: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the values and indices of the k best along an axis, in order; -1 where fewer elements take part."""
+    order = [each for each in range(x.ndim) if each != axis] + [axis]
+    n = x.shape[axis]
+    shape = [x.shape[each] for each in order[:-1]]
+    total = math.prod(shape)
+    values = torch.empty((total, k), dtype=_BITS[x.element_size()], device=x.device)
+    indices = torch.empty((total, k), dtype=torch.int64, device=x.device)
+    if values.numel():
+        rows = _rows(bits_of(x).permute(order), total, n)
+        masks = None if where is None else _rows(where.view(torch.int8).permute(order), total, n)
+        _select_rows(rows, masks, kind_of(x.dtype), (largest, 1 if nan_first else -1), values, indices)
+    back = [*range(axis), len(shape), *range(axis, len(shape))]
+    return (
+        values.view(x.dtype).reshape([*shape, k]).permute(back).contiguous(),
+        indices.reshape([*shape, k]).permute(back).contiguous(),
+    )
+
+
+def _rows(x: torch.Tensor, total: int, n: int) -> torch.Tensor:
+    """Return an array as rows whose elements are neighbours; it is copied if it has to be."""
+    rows = x.reshape(total, n)
+    return rows if rows.stride(1) == 1 or n == 1 else rows.contiguous()
+
+
+def _select_rows(
+    rows: torch.Tensor,
+    where: torch.Tensor | None,
+    kind: tuple[str, int],
+    end: tuple[bool, int],
+    values: torch.Tensor,
+    indices: torch.Tensor,
+) -> None:
+    total, n = rows.shape
+    k = values.shape[1]
+    plan = plans.selection(total, n, k, rows.element_size(), _processors(rows.device))
+    if plan is None:
+        _sort_rows(rows, where, kind, end, values, indices)
+        return
+    mask = rows if where is None else where
+    strides = (rows.stride(0), mask.stride(0))
+    how = (*kind, *end, where is not None)
+    results = (indices, values)
+    if plan.parts == 1 and plan.kept:
+        _launch(
+            kernels.short_rows,
+            (-(-total // plan.kept), 1, 1),
+            (rows, mask, indices, *results, total, n, k, *strides),
+            (*how, False, plan.kept, plans.power(n), plan.power),
+        )
+        return
+    lanes = torch.empty((total * plan.parts, plans.LANES), dtype=torch.int64, device=rows.device)
+    _launch(
+        kernels.delegates,
+        (total * plan.parts, plans.LANES // plan.tile, 1),
+        (rows, mask, lanes, n, plan.length, plan.parts, *strides),
+        (*how, plans.LANES, plan.tile),
+    )
+    several = plan.parts > 1
+    best = torch.empty((total, plan.parts * k), dtype=torch.int64, device=rows.device) if several else indices
+    _launch(
+        kernels.chosen_lanes,
+        (total * plan.parts, 1, 1),
+        (rows, mask, lanes, best, *results, n, plan.length, plan.parts, k, *strides),
+        (*how, not several, plans.LANES, plan.steps, plan.power),
+    )
+    if several:
+        _launch(
+            kernels.short_rows,
+            (total, 1, 1),
+            (rows, mask, best, *results, total, plan.parts * k, k, *strides),
+            (*how, True, 1, plans.power(plan.parts * k), plan.power),
+        )
+
+
+def _sort_rows(
+    rows: torch.Tensor,
+    where: torch.Tensor | None,
+    kind: tuple[str, int],
+    end: tuple[bool, int],
+    values: torch.Tensor,
+    indices: torch.Tensor,
+) -> None:
+    """Sort the keys of whole rows with PyTorch, whose stable sort keeps equal keys in order."""
+    total, n = rows.shape
+    wide = torch.int64 if rows.element_size() == 8 else torch.int32
+    keys = torch.empty((total, n), dtype=wide, device=rows.device)
+    tile = min(plans.power(n), plans.TILE[rows.element_size()] // 2)
+    _launch(kernels.keys, (total * -(-n // tile), 1, 1), (rows, keys, n, rows.stride(0)), (*kind, *end, tile))
+    order = torch.sort(keys, dim=1, descending=True, stable=True).indices
+    if where is not None:
+        # What takes part comes first, and stays in order.
+        present = where.gather(1, order)
+        places = torch.sort(present, dim=1, descending=True, stable=True)
+        order = order.gather(1, places.indices).masked_fill_(places.values == 0, -1)
+    chosen = order[:, : indices.shape[1]]
+    indices.copy_(chosen)
+    values.copy_(rows.gather(1, chosen.clamp(min=0)))

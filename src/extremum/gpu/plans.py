@@ -24,6 +24,18 @@ FEWEST_ROUNDS = 2
 # Threads of a program; each reads 16 bytes at once.
 THREADS = 128
 
+# The k best: elements of a row that one program sorts, and lanes of a longer row. Triton's sorts are unrolled: of twice
+# as many elements they take more than twice as long to compile.
+SHORT = 2048
+LANES = 1024
+# Elements of the best lanes that one program sorts, and candidates of all parts of a row.
+CANDIDATES = 2048
+MERGED = 2048
+# Elements of a lane in a part of a row that another part is worth.
+FEWEST_STEPS = 8
+# The largest k that is selected; for a larger one the keys are sorted.
+MOST_SELECTED = 256
+
 
 class Slices(NamedTuple):
     """The dimensions of a kernel: their sizes, and their strides in each array; `inner` has the smaller stride."""
@@ -118,3 +130,38 @@ def reduction(where: Slices, size: int, processors: int) -> Plan:
     own = -(-length // parts)
     own = -(-own // tile) * tile
     return Plan(where.by_rows, kept, tile, blocks, -(-length // own), own)
+
+
+class Selection(NamedTuple):
+    """How the k best of rows are found: in one program for each row, or in lanes of the parts of a row."""
+
+    # The least power of 2 that is not below k.
+    power: int
+    # Rows of one program; 0 if rows have parts.
+    kept: int
+    parts: int = 1
+    # Elements of a part, and of one lane of it; lanes of one program.
+    length: int = 0
+    steps: int = 0
+    tile: int = 0
+
+
+def selection(rows: int, n: int, k: int, size: int, processors: int) -> Selection | None:
+    """Return how the k best of rows of n elements are found; None if their keys are to be sorted whole."""
+    best = power(k)
+    if size == 8 or k > MOST_SELECTED:
+        # A key of 64 bits leaves no room for the place.
+        return None
+    if n <= SHORT:
+        return Selection(best, max(1, min(power(rows), SHORT // 2 // power(n))))
+    longest = LANES * max(CANDIDATES // best, 1)
+    tile = min(LANES, THREADS * 16 // size)
+    programs = rows * (LANES // tile)
+    wanted = -(-PROGRAMS * processors // programs)
+    parts = max(-(-n // longest), min(wanted, n // (LANES * FEWEST_STEPS), MERGED // k), 1)
+    length = -(-n // parts)
+    length = -(-length // LANES) * LANES
+    parts = -(-n // length)
+    if parts * k > MERGED or n >= 1 << 31:
+        return None
+    return Selection(best, 0, parts, length, power(length // LANES), tile)
