@@ -224,3 +224,11 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
         is_stopped(&format!("down {columns}"), 1, || down(3, rows, columns));
     }
 }
+
+#[test]
+fn rows_of_one_element_are_left_to_the_caller() {
+    // Threads may cut rows this short. The kernels would read neighbouring rows with them.
+    for both in [false, true] {
+        assert_eq!(short_rows(40, 1, 0, false, both), 0);
+    }
+}

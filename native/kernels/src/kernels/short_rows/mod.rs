@@ -222,7 +222,7 @@ impl ShortRows {
     pub unsafe fn run(&self) -> usize {
         self.check();
         // Rows that are cut among threads may be too short.
-        if !self.lines.mask.is_null() && !reads_masks(self.element, self.rows, self.len) {
+        if self.len < 2 || !self.lines.mask.is_null() && !reads_masks(self.element, self.rows, self.len) {
             return 0;
         }
         with_set!(I, set => with_kind!(self.element, self.largest, K, flip, infinity => {
@@ -233,7 +233,7 @@ impl ShortRows {
     /// Stops a test whose rows are not as the fields describe.
     fn check(&self) {
         let Self { lines, rows, len, element, numbers, marks, to, other, .. } = *self;
-        debug_assert!(len >= 2 && element != ElementType::Bool, "rows of {len} elements of {element:?}");
+        debug_assert!(len > 0 && element != ElementType::Bool, "rows of {len} elements of {element:?}");
         match element.size() {
             1 => lines.debug_assert_there::<u8>(rows, len),
             2 => lines.debug_assert_there::<u16>(rows, len),
