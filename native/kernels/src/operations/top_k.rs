@@ -14,7 +14,7 @@
 //! Under a mask, elements that do not take part are replaced, as they are packed, by the element that loses to all others.
 //!
 //! ```text
-//! find, then look up the results in the mask: where one of them is masked, read the line again by itself
+//! insert or find, then look up the results in the mask: other elements that lose to all others take the place of masked ones
 //! a line by itself: drop the masked elements from what is collected, before it is counted
 //! fewer than k are left: index -1 in the places of the others
 //! ```
@@ -145,10 +145,9 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: 
     // Masked elements are replaced in a copy.
     let ready = adjacent(&line[0]) && !swapped && !masked;
     let finds = lanes > 0 && 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= TWICE[usize::from(!ready)];
-    // A tile of lines has no place for a line with fewer than k elements.
-    let form = match lanes > 0 && fits && !masked && k <= if finds { FEW } else { FEW_OF_LONG } {
-        true if plain && across.len >= lanes => Form::SideBySide,
-        true if !plain && len <= SHORT && 2 * across.len >= lanes => Form::Transpose,
+    let form = match lanes > 0 && fits && k <= if finds { FEW } else { FEW_OF_LONG } {
+        true if plain && !masked && across.len >= lanes => Form::SideBySide,
+        true if (!plain || masked) && len <= SHORT && 2 * across.len >= lanes => Form::Transpose,
         _ => Form::OneByOne,
     };
     let num_threads = threads::num_threads(elements.saturating_mul(size));
@@ -234,6 +233,8 @@ struct Work<P> {
     state: Scratch,
     keys: Vec<i64>,
     to: Candidates<P>,
+    /// Whether the last tile of lines has NaN.
+    nans: bool,
 }
 
 impl Walk<'_> {
@@ -245,13 +246,18 @@ impl Walk<'_> {
             state: Scratch::default(),
             keys: Vec::new(),
             to,
+            nans: false,
         };
         let (lines, tiles) = (self.across.len, self.tiles);
         for unit in units {
             let (outer, tile) = (unit / tiles, unit % tiles);
             let (first, end) = (lines * tile / tiles, lines * (tile + 1) / tiles);
             let (at, number) = (self.across.after(position(self.outer, self.origin, outer), first), end - first);
-            let mut done = if self.form == Form::OneByOne { 0 } else { self.lines(&mut work, at, number) };
+            if self.form != Form::OneByOne {
+                self.lines(&mut work, at, number);
+                continue;
+            }
+            let mut done = 0;
             while self.finds && done < number {
                 let some = (number - done).min(if self.ready { LINES } else { PACKED });
                 self.find(&mut work, self.across.after(at, done), some);
@@ -318,14 +324,8 @@ impl Walk<'_> {
             let key = |place: usize| self.rule.key(self.bits(at, place), size, element.is_float());
             work.to.complete(len, |place| self.takes_part(at, place).then(|| key(place)));
         }
-        let results = self.results(at);
         let there = if mask.is_null() { k } else { k.min(work.to.items.len()) };
-        for (nth, place) in work.to.best(there, sorted).enumerate() {
-            results.write(0, nth, self.bits(at, place), place, size);
-        }
-        for nth in there..k {
-            results.write(0, nth, self.rule.loser, NOWHERE, size);
-        }
+        self.write(at, work.to.best(there, sorted));
     }
 
     /// A key that slightly more elements of a line reach than are wanted, as a sample suggests.
@@ -369,7 +369,7 @@ impl Walk<'_> {
                         outer: ReductionAxis::POINT,
                         inner: ReductionAxis { len: run, ..inner },
                     };
-                    self.pack(block, packed.add(done * size), packed_mask.wrapping_add(done));
+                    self.pack(block, run, packed.add(done * size), packed_mask.wrapping_add(done));
                     done += run;
                 }
                 from = packed;
@@ -404,8 +404,9 @@ impl Walk<'_> {
         if self.input.mask.is_null() { ptr::null_mut() } else { room.reserve(len) }
     }
 
-    /// Copies elements of some lines, and their mask if there is one; in the copy, the masked elements are replaced.
-    unsafe fn pack(&self, block: Block, to: *mut u8, mask: *mut u8) {
+    /// Copies elements of some lines, and their mask if there is one; in the copy, where lines are `step` elements apart, the masked
+    /// elements are replaced.
+    unsafe fn pack(&self, block: Block, step: usize, to: *mut u8, mask: *mut u8) {
         let TopK { data, element, swapped, .. } = self.input;
         let Block { start, outer, inner } = block;
         let size = element.size();
@@ -417,7 +418,7 @@ impl Walk<'_> {
             scratch: true,
             swapped,
             to,
-            step: inner.len * size,
+            step: step * size,
         }
         .run();
         if self.input.mask.is_null() {
@@ -431,16 +432,16 @@ impl Walk<'_> {
             scratch: true,
             swapped: false,
             to: mask,
-            step: inner.len,
+            step,
         }
         .run();
         dispatch(Replace {
             from: ptr::null(),
             to,
             size,
-            lens: (outer.len, inner.len),
+            lens: (outer.len, step),
             mask,
-            mask_strides: (inner.len as isize, 1),
+            mask_strides: (step as isize, 1),
             pattern: Pattern::NONE,
             fill: self.rule.loser,
         });
@@ -448,14 +449,14 @@ impl Walk<'_> {
 
     /// Finds the best of some lines, which are packed first where they are not contiguous, or masked.
     unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize) {
-        let TopK { data, element, largest, k, sorted, mask, .. } = self.input;
+        let TopK { data, element, largest, k, sorted, .. } = self.input;
         let (mut from, len, mut stride) = (data.wrapping_offset(at.input), self.len, self.across.strides.input);
         if !self.ready {
             let step = len * element.size();
             let to = work.packed.reserve(lines * step);
             let packed_mask = self.room_for_mask(&mut work.mask, lines * len);
             let outer = ReductionAxis { len: lines, ..self.across };
-            self.pack(Block { start: at, outer, inner: self.line[0] }, to, packed_mask);
+            self.pack(Block { start: at, outer, inner: self.line[0] }, len, to, packed_mask);
             (from, stride) = (to, step as isize);
         }
         let (to, candidates) = (self.results(at), &mut work.to);
@@ -464,33 +465,26 @@ impl Walk<'_> {
             set.run(Find { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, kind });
             0
         }), 0);
-        if mask.is_null() {
-            return;
-        }
-        for line in 0..lines {
-            let start = self.across.after(at, line);
-            let results = self.results(start);
-            let is_there = |nth| self.takes_part(start, results.index(nth));
-            if !(0..k).all(is_there) {
-                // Too few elements take part, or elements that do equal those that replace the others.
-                self.line(work, start);
-            }
-        }
+        self.drop_masked(at, lines);
     }
 
-    /// Finds the best of a tile of lines, one in each lane; returns the number of lines done, 0 where there is NaN.
-    unsafe fn lines<P>(&self, work: &mut Work<P>, at: ReductionOffsets, number: usize) -> usize {
-        let TopK { data, element, swapped, largest, k, .. } = self.input;
-        let (mut from, size, rows) = (data.wrapping_offset(at.input), element.size(), self.len);
-        let (mut pitch, across, columns) =
-            (self.line[0].strides.input, self.across.strides.input, number.max(self.lanes));
+    /// Finds the best of a tile of lines, one in each lane.
+    unsafe fn lines<P>(&self, work: &mut Work<P>, at: ReductionOffsets, number: usize) {
+        let TopK { data, element, largest, nan_first, k, .. } = self.input;
+        let size = element.size();
+        let (mut from, rows) = (data.wrapping_offset(at.input), self.len);
+        let (mut pitch, columns) = (self.line[0].strides.input, number.max(self.lanes));
         if self.form == Form::Transpose {
-            let (packed, step) = (work.packed.reserve(rows * columns * size), columns * size);
-            // Lanes without a line get zeros, which are not NaN.
-            packed.write_bytes(0, if number < columns { rows * step } else { 0 });
-            let (data, outer, inner, to) = (from, (rows, pitch), (number, across), packed);
-            Pack { data, outer, inner, size, scratch: true, swapped, to, step }.run();
-            (from, pitch) = (packed, step as isize);
+            let packed = work.packed.reserve(rows * columns * size);
+            let mask = self.room_for_mask(&mut work.mask, rows * columns);
+            if number < columns {
+                // Lanes without a line get zeros, which are not NaN.
+                packed.write_bytes(0, rows * columns * size);
+                mask.write_bytes(0, if mask.is_null() { 0 } else { rows * columns });
+            }
+            let inner = ReductionAxis { len: number, ..self.across };
+            self.pack(Block { start: at, outer: self.line[0], inner }, columns, packed, mask);
+            (from, pitch) = (packed, (columns * size) as isize);
         }
         let results = self.results(at);
         let state = 2 * k * columns.next_multiple_of(self.lanes) * size;
@@ -501,18 +495,54 @@ impl Walk<'_> {
             true => results,
             false => Results { values: indices.add(k * columns).cast(), indices, across: 1, along: columns as isize },
         };
-        let done = with_set!(I, set => with_kind!(element, largest, K, flip, infinity => {
+        let nans = work.nans;
+        let seen = with_set!(I, set => with_kind!(element, largest, K, flip, infinity => {
             let kind = PhantomData::<(K, <I as Set>::Register)>;
-            usize::from(set.run(Insert { from, pitch, rows, columns, k, flip, infinity, best, to, kind }))
+            usize::from(set.run(Insert { from, pitch, rows, columns, k, flip, infinity, nan_first, nans, best, to, kind }))
         }), 0);
-        if done == 0 {
-            return 0;
-        }
+        work.nans = seen > 0;
         for (line, nth) in (0..if adjacent { 0 } else { number }).flat_map(|line| (0..k).map(move |nth| (line, nth))) {
             let at = nth * columns + line;
             results.write(line, nth, bits(to.values.add(at * size), size, false), *to.indices.add(at) as usize, size);
         }
-        number
+        self.drop_masked(at, number);
+    }
+
+    /// Replaces what does not take part among the results of some lines.
+    ///
+    /// Such elements are in a result as those that lose to all others. What takes part and is not in the result equals them, and
+    /// lies behind all its equals in the result.
+    unsafe fn drop_masked(&self, at: ReductionOffsets, lines: usize) {
+        let TopK { element, k, mask, .. } = self.input;
+        let (size, float) = (element.size(), element.is_float());
+        let loser = self.rule.key(self.rule.loser, size, float);
+        for line in 0..if mask.is_null() { 0 } else { lines } {
+            let at = self.across.after(at, line);
+            let results = self.results(at);
+            if (0..k).all(|nth| self.takes_part(at, results.index(nth))) {
+                continue;
+            }
+            let mut places: SmallVec<[usize; 32]> =
+                (0..k).map(|nth| results.index(nth)).filter(|&place| self.takes_part(at, place)).collect();
+            let loses = |place: &usize| self.rule.key(self.bits(at, *place), size, float) == loser;
+            let next = places.iter().copied().filter(loses).max().map_or(0, |last| last + 1);
+            let others = (next..self.len).filter(|&place| self.takes_part(at, place)).filter(loses);
+            let missing = k - places.len();
+            places.extend(others.take(missing));
+            self.write(at, places.into_iter());
+        }
+    }
+
+    /// Writes the results of a line from their places, of which there may be fewer than `k`.
+    unsafe fn write(&self, at: ReductionOffsets, places: impl Iterator<Item = usize>) {
+        let (results, size, mut count) = (self.results(at), self.input.element.size(), 0);
+        for place in places {
+            results.write(0, count, self.bits(at, place), place, size);
+            count += 1;
+        }
+        for nth in count..self.input.k {
+            results.write(0, nth, self.rule.loser, NOWHERE, size);
+        }
     }
 }
 

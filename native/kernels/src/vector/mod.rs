@@ -165,6 +165,8 @@ pub trait Mask<V>: Copy {
     unsafe fn none() -> Self;
     /// Where either mask holds.
     unsafe fn or(self, other: Self) -> Self;
+    /// Where this mask holds and the other does not.
+    unsafe fn without(self, other: Self) -> Self;
     /// Whether the mask holds anywhere.
     unsafe fn any(self) -> bool;
     /// The lanes of `yes` where the mask holds, and of `no` elsewhere.
@@ -214,6 +216,11 @@ pub trait Lanes<K: Kind>: Register {
             // If either lane is NaN, `larger` returns the second.
             self.larger(least)
         }
+    }
+    /// Where a lane is NaN. `infinity` is the infinity of a keyed kind, and `least` that with a sign.
+    #[inline(always)]
+    unsafe fn nan(self, infinity: Self, least: Self) -> Self::Mask {
+        if K::KEYS { self.above(infinity).or(least.above(self)) } else { self.unordered(self) }
     }
     /// Where these lanes beat `best`, they replace it, and `number` replaces `place`. Equal lanes keep the bits of `best`.
     #[inline(always)]

@@ -86,6 +86,10 @@ impl Mask<Self> for uint8x16_t {
         vorrq_u8(self, other)
     }
     #[inline(always)]
+    unsafe fn without(self, other: Self) -> Self {
+        vbicq_u8(self, other)
+    }
+    #[inline(always)]
     unsafe fn any(self) -> bool {
         nibbles(self) != 0
     }

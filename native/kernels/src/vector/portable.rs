@@ -75,6 +75,10 @@ impl Mask<Self> for Part {
         Self(array::from_fn(|at| self.0[at] | other.0[at]))
     }
     #[inline(always)]
+    unsafe fn without(self, other: Self) -> Self {
+        Self(array::from_fn(|at| self.0[at] & !other.0[at]))
+    }
+    #[inline(always)]
     unsafe fn any(self) -> bool {
         self.0 != [0; 16]
     }

@@ -151,7 +151,7 @@ _mm512_mask_sub_epi16(register, _mm512_movepi16_mask(register), _mm512_set1_epi1
 
 /// Implements [`Mask`] for registers: up to four of them are packed to bytes before they become bits.
 macro_rules! masks {
-    ($register:ty, $zero:ident $or:ident $blend:ident, |$bytes:ident| $bits:expr,
+    ($register:ty, $zero:ident $or:ident $and_not:ident $blend:ident, |$bytes:ident| $bits:expr,
      |$at:ident, $count:ident| $word2:expr, $word4:expr) => {
         impl Mask<Self> for $register {
             #[inline(always)]
@@ -161,6 +161,10 @@ macro_rules! masks {
             #[inline(always)]
             unsafe fn or(self, other: Self) -> Self {
                 $or(self, other)
+            }
+            #[inline(always)]
+            unsafe fn without(self, other: Self) -> Self {
+                $and_not(other, self)
             }
             #[inline(always)]
             unsafe fn any(self) -> bool {
@@ -197,7 +201,7 @@ macro_rules! masks {
     };
 }
 
-masks! { __m128i, _mm_setzero_si128 _mm_or_si128 _mm_blendv_epi8, |bytes| _mm_movemask_epi8(bytes) as u16,
+masks! { __m128i, _mm_setzero_si128 _mm_or_si128 _mm_andnot_si128 _mm_blendv_epi8, |bytes| _mm_movemask_epi8(bytes) as u16,
 |at, count| _mm_packs_epi16(at(0), at(1)),
 {
     let far = if count > 2 { _mm_packs_epi32(at(2), at(3)) } else { _mm_setzero_si128() };
@@ -205,7 +209,8 @@ masks! { __m128i, _mm_setzero_si128 _mm_or_si128 _mm_blendv_epi8, |bytes| _mm_mo
 } }
 
 // Packs work within each half of a register: the permutations restore the order of the lanes.
-masks! { __m256i, _mm256_setzero_si256 _mm256_or_si256 _mm256_blendv_epi8, |bytes| _mm256_movemask_epi8(bytes) as u32,
+masks! { __m256i, _mm256_setzero_si256 _mm256_or_si256 _mm256_andnot_si256 _mm256_blendv_epi8,
+|bytes| _mm256_movemask_epi8(bytes) as u32,
 |at, count| _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(at(0), at(1))),
 {
     let near = _mm256_packs_epi32(at(0), at(1));
@@ -224,6 +229,10 @@ macro_rules! bits {
             #[inline(always)]
             unsafe fn or(self, other: Self) -> Self {
                 self | other
+            }
+            #[inline(always)]
+            unsafe fn without(self, other: Self) -> Self {
+                self & !other
             }
             #[inline(always)]
             unsafe fn any(self) -> bool {
