@@ -279,7 +279,8 @@ Each runtime ran the cases of `extremum conformance`: models of one node, for ev
 operators. `extremum conformance run --json` runs them again, or on your runtime. `extremum conformance card` writes
 this page, with an example of each difference.
 
-- **exact**: every bit as the version says (all NaNs count as equal), or a refusal where the version requires one.
+- **exact**: every bit as the version says (all NaNs count as equal, and an unsorted TopK may have any order), or a
+  refusal where the version requires one.
 - **sign of zero**, **NaN**, **tie**, **type**, **shape**: another answer; the name says what differs. Where no
   document decides, as for NaN and the zeros, this is not an error.
 - **wrong**: an answer that differs in another way. **not refused**: an answer where the version requires a refusal.
