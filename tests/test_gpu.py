@@ -21,6 +21,7 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 pytestmark = pytest.mark.skipif(not INTERPRETED, reason="PyTorch is large: .ci/leg gpu installs it")
 if INTERPRETED:
     import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
 
     from extremum import gpu, interop
     from extremum.gpu import engine, plans
@@ -44,7 +45,7 @@ def array_of(result):
     """A tensor as an array of the same type, shape and bits; other results are arrays."""
     if not isinstance(result, torch.Tensor):
         return np.asarray(result)
-    return engine.bits_of(result.contiguous()).numpy().view(engine._types()[result.dtype])
+    return engine.bits_of(result.contiguous()).numpy().view(engine._TYPES[result.dtype])
 
 
 def exactly(actual, expected):
@@ -275,7 +276,7 @@ def test_what_is_not_for_a_gpu_is_refused(monkeypatch):
 def test_nothing_waits_for_the_device_while_a_graph_is_captured(monkeypatch):
     monkeypatch.setattr(engine, "INTERPRETED", False)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
-    text = "a CUDA graph is being captured, and this call has to see elements before it answers"
+    text = "a CUDA graph is being captured, and it has to see elements before it answers"
     with pytest.raises(ex.errors.ArgumentError, match=text):
         engine.DEVICE.first(torch.tensor([False]))
 
@@ -351,3 +352,38 @@ def test_the_version_names_the_gpus(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: f"card {number}")
     assert json.loads(printed("--version", "--json"))["gpus"] == ["card 0", "card 1"]
+
+
+COMPILED = {
+    "argmax": lambda x: gpu.argmax(x + 1, 1),
+    "an index type": lambda x: gpu.argmin(x, 0, dtype="int32", keepdims=True),
+    "omit": lambda x: gpu.argmin(x, 0, nan_policy="omit", default=-1),
+    "a mask": lambda x: gpu.max(x, (0, 1), where=x > 0, default=0.5),
+    "values and indices": lambda x: gpu.max(x, 1, return_index=True)[0] + 1,
+    "both ends": lambda x: gpu.minmax(x),
+    "hardmax": lambda x: gpu.hardmax(x) * 2,
+    "maximum": lambda x: gpu.maximum(x, x.flip(0) * 2, 0.5),
+    "top_k": lambda x: gpu.top_k(x, 3)[1] + 1,
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["one shape", "any shape"])
+@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.filterwarnings("ignore")
+def test_torch_compile_sees_one_graph(name, dynamic):
+    function = COMPILED[name]
+    compiled = torch.compile(function, backend="aot_eager", fullgraph=True, dynamic=dynamic)
+    for shape in ((5, 7), (6, 9)):
+        x = torch.from_numpy(np.random.default_rng(3).standard_normal(shape))
+        actual, expected = compiled(x), function(x)
+        if not isinstance(expected, tuple):
+            actual, expected = (actual,), (expected,)
+        for own, other in zip(actual, expected, strict=True):
+            assert torch.equal(own, other)
+
+
+def test_nothing_looks_at_elements_that_torch_compile_traces():
+    with FakeTensorMode():
+        slices = torch.zeros(2, dtype=torch.bool)
+    text = "torch.compile traces this call, and it has to see elements before it answers"
+    assert text in explained(engine.DEVICE.first, slices)

@@ -66,7 +66,7 @@ class Reduction:
         # Under `raise` the values tell whether a slice holds NaN.
         empty, ends = self.search(x, values or self.nan_policy == "raise", index)
         # If slices may be empty, the search may count in another type than `index`.
-        last = math.prod(x.array.shape[axis] for axis in self.axes(x.array.ndim)) - 1
+        last = math.prod([x.array.shape[axis] for axis in self.axes(x.array.ndim)]) - 1
         require_fit(self.function, last, index, x.array)
         return self.finish(x.array, empty, ends, values, index, default)
 

@@ -1,7 +1,8 @@
 """The array functions on arrays that live on a GPU: tensors of PyTorch, and arrays of CuPy and JAX through DLPack.
 
 The answers have the bits of those on the CPU, and are arrays of the same library on the same device. The functions of
-:mod:`extremum` call these for such arrays. Under ``TRITON_INTERPRET=1`` these take tensors on the CPU, for tests.
+:mod:`extremum` call these for such arrays. Within ``torch.compile`` each is an operator of the graph. Under
+``TRITON_INTERPRET=1`` these take tensors on the CPU, for tests.
 """
 
 from __future__ import annotations
@@ -11,11 +12,22 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from extremum.errors import required_by
 
 with required_by("extremum.gpu", extra_of="triton"):
+    import ml_dtypes  # noqa: F401
     import torch  # noqa: F401
     import triton  # noqa: F401
 
 from extremum.gpu import engine
-from extremum.signatures import ArgKeywords, Axes, Axis, HardmaxOptions, TopKOptions, ValueKeywords, like
+from extremum.signatures import (
+    ArgKeywords,
+    Axes,
+    Axis,
+    HardmaxOptions,
+    TopKOptions,
+    ValueKeywords,
+    ValuesIndices,
+    like,
+    result_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -59,7 +71,7 @@ def argmax(x: Any, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> Any:
     >>> extremum.gpu.argmax(x, 1).tolist()
     [1, 0]
     """
-    return engine.over_axes("argmax", x, axis, **options)
+    return result_of("argmax", engine.over_axes("argmax", x, axis, **options))
 
 
 @like("argmin", after=[argmax])
@@ -76,7 +88,7 @@ def argmin(x: Any, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> Any:
     >>> extremum.gpu.argmin(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
     [0, 1]
     """
-    return engine.over_axes("argmin", x, axis, **options)
+    return result_of("argmin", engine.over_axes("argmin", x, axis, **options))
 
 
 @like("max", after=[argmax])
@@ -98,7 +110,7 @@ def max(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> Any:
     >>> extremum.gpu.max(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
     [5.0, 7.0]
     """
-    return engine.over_axes("max", x, axis, **options)
+    return result_of("max", engine.over_axes("max", x, axis, **options))
 
 
 @like("min", after=[max, argmax])
@@ -115,7 +127,7 @@ def min(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> Any:
     >>> extremum.gpu.min(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
     [1.0, 0.0]
     """
-    return engine.over_axes("min", x, axis, **options)
+    return result_of("min", engine.over_axes("min", x, axis, **options))
 
 
 @like("minmax", after=[max, argmax])
@@ -138,7 +150,7 @@ def minmax(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> An
     >>> low.item(), high.item()
     (1.0, 3.0)
     """
-    return engine.over_axes("minmax", x, axis, **options)
+    return result_of("minmax", engine.over_axes("minmax", x, axis, **options))
 
 
 @like("hardmax", after=[argmax])
@@ -227,4 +239,4 @@ def top_k(x: Any, /, k: SupportsIndex, axis: Any = -1, **options: Unpack[TopKOpt
     >>> values.tolist(), indices.tolist()
     ([5.0, 5.0, 3.0], [1, 3, 2])
     """
-    return engine.top_k(x, k, axis, **options)
+    return ValuesIndices(*engine.top_k(x, k, axis, **options))

@@ -12,8 +12,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
+from torch.compiler import nonstrict_trace
 
 from extremum.arrays import as_element
 from extremum.elementwise import NUMBERS, at_once, broadcast_shape, common_type, refuse_nan_at
@@ -22,7 +26,6 @@ from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.gpu import kernels, plans
 from extremum.indices import axis_error, integers
 from extremum.interop import Operand, common_library, device_of, strided_tensor
-from extremum.loading import load_module
 from extremum.reductions import (
     ENDS,
     Index,
@@ -35,7 +38,6 @@ from extremum.reductions import (
     values_then_indices,
 )
 from extremum.selection import TopKCall
-from extremum.signatures import ValuesIndices, result_of
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET", "0") == "1"
 """Whether the kernels run on the CPU, by Triton's interpreter: then they take tensors there."""
@@ -51,30 +53,23 @@ _INFINITY = {
 }
 """The bits of infinity: those of NaN are greater."""
 
-_TYPES = (
+_NAMES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "bfloat16", "float32", "float64"),
+    *("float16", "float32", "float64"),
 )
+_TYPES = {
+    **{getattr(torch, name): np.dtype(name) for name in _NAMES},
+    torch.bfloat16: np.dtype(ml_dtypes.bfloat16),
+}
+"""NumPy's name for each element type of PyTorch that is compared here."""
+_TENSOR_TYPES = {name: own for own, name in _TYPES.items()}
 
 
-@functools.cache
-def _types() -> dict[torch.dtype, np.dtype[Any]]:
-    """Return NumPy's name for each element type of PyTorch that is compared here."""
-    bfloat16 = load_module("ml_dtypes").bfloat16
-    return {
-        getattr(torch, name): np.dtype(bfloat16 if name == "bfloat16" else name)
-        for name in _TYPES
-        if hasattr(torch, name)
-    }
-
-
-@functools.cache
 def tensor_type(dtype: np.dtype[Any]) -> torch.dtype:
     """Return PyTorch's name for an element type of NumPy."""
-    for own, name in _types().items():
-        if name == dtype:
-            return own
-    raise ElementTypeError(f"PyTorch has no elements of type {dtype}", remedy="use a type that it has")
+    if dtype not in _TENSOR_TYPES:
+        raise ElementTypeError(f"PyTorch has no elements of type {dtype}", remedy="use a type that it has")
+    return _TENSOR_TYPES[dtype]
 
 
 class Elements:
@@ -85,7 +80,7 @@ class Elements:
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor = tensor
         self.shape = tuple(tensor.shape)
-        self.dtype = _types().get(tensor.dtype)
+        self.dtype = _TYPES.get(tensor.dtype)
         if self.dtype is None:
             raise ElementTypeError(
                 f"elements of type {tensor.dtype} have no order here",
@@ -103,6 +98,11 @@ class Elements:
         return math.prod(self.shape)
 
 
+def is_traced(x: torch.Tensor) -> bool:
+    """Whether ``torch.compile`` traces the call: a tensor has no elements, and an operator stands for the kernels."""
+    return isinstance(x, FakeTensor | FunctionalTensor)
+
+
 def bits_of(x: torch.Tensor) -> torch.Tensor:
     """Return the elements as signed integers with the same bits, in the same memory."""
     return x.view(_BITS[x.element_size()])
@@ -118,7 +118,7 @@ def kind_of(dtype: torch.dtype) -> tuple[str, int]:
 def operand_of(function: str, x: Any) -> Operand:
     """Return an array on a GPU as an operand with :class:`Elements`, or refuse it."""
     if isinstance(x, torch.Tensor):
-        tensor = strided_tensor(x)
+        tensor = x if is_traced(x) else strided_tensor(x)
         wrap: Any = _as_it_is
         library = "torch"
     else:
@@ -225,9 +225,8 @@ class Device(Engine):
         type_of_index = torch.int64 if index is None else tensor_type(index)
         ends: list[list[Any]] = []
         for each in largest:
-            best, places = reduce_tensor(
-                x.tensor, axes, each, select_last_index, omit, where, values, type_of_index
-            )
+            find = _reduce_op if is_traced(x.tensor) else reduce_tensor
+            best, places = find(x.tensor, axes, each, select_last_index, omit, where, values, type_of_index)
             ends.append(
                 [best.reshape(shape) if values else None, None if index is None else places.reshape(shape)]
             )
@@ -249,7 +248,7 @@ class Device(Engine):
 
     def first(self, slices: Any) -> Ints | None:
         """Return the place of the first True, None if there is none; this waits for the device."""
-        _refuse_capture()
+        _refuse_capture(slices)
         if not bool(slices.any()):
             return None
         return tuple(map(int, torch.nonzero(slices)[0]))
@@ -257,7 +256,7 @@ class Device(Engine):
     def fill(self, result: Any, slices: Any, value: Any) -> None:
         """Write a value into the result for some slices."""
         bits = bits_of(result)
-        own = np.asarray(value, _types()[result.dtype])
+        own = np.asarray(value, _TYPES[result.dtype])
         bits.masked_fill_(slices, int(own.view(f"i{own.itemsize}")))
 
     def filled(self, values: Any, slices: Any, value: Any) -> Any:
@@ -285,7 +284,8 @@ class Device(Engine):
             tensor = tensor.reshape(-1)
             where = None if where is None else where.reshape(-1)
             axis = 0
-        return select_tensor(tensor, k, axis, largest, nan_first, where)
+        select = _select_op if is_traced(tensor) else select_tensor
+        return select(tensor, k, axis, largest, nan_first, where)
 
     def cast(self, indices: Any, dtype: np.dtype[Any]) -> Any:
         """Return the indices in the type that the caller wants."""
@@ -295,11 +295,16 @@ class Device(Engine):
 DEVICE = Device()
 
 
-def _refuse_capture() -> None:
-    """Refuse to look at elements while a graph is captured, which records work and does none."""
-    if not INTERPRETED and torch.cuda.is_current_stream_capturing():
+def _refuse_capture(slices: torch.Tensor) -> None:
+    """Refuse to look at elements while work is only recorded."""
+    recorder = ""
+    if is_traced(slices):
+        recorder = "torch.compile traces this call"
+    elif not INTERPRETED and torch.cuda.is_current_stream_capturing():
+        recorder = "a CUDA graph is being captured"
+    if recorder:
         raise ArgumentError(
-            "a CUDA graph is being captured, and this call has to see elements before it answers",
+            f"{recorder}, and it has to see elements before it answers",
             remedy="pass a default for slices that may be empty, and a nan_policy other than 'raise'",
         )
 
@@ -410,7 +415,7 @@ def _launch(
     kernel[grid](*arguments, *constants)
 
 
-def over_axes(function: str, x: Any, axis: Any, **options: Any) -> Any:
+def _over_axes(function: str, x: Any, axis: Any, **options: Any) -> tuple[Any, ...]:
     """Answer a call of ``argmax``, ``argmin``, ``max``, ``min`` or ``minmax`` of an array on a GPU."""
     refuse_out(function, options.pop("out", None))
     with_index = options.pop("return_index", None)
@@ -421,7 +426,7 @@ def over_axes(function: str, x: Any, axis: Any, **options: Any) -> Any:
     call = OnDevice(function, ENDS[function], axis, engine=DEVICE, **options)
     index = index_type(function, dtype) if with_index or not values else None
     results = values_then_indices(call.find(operand, values, index, default))
-    return result_of(function, [operand.wrap(each, ()) for each in results])
+    return tuple(operand.wrap(each, ()) for each in results)
 
 
 def devices() -> list[str]:
@@ -435,7 +440,7 @@ def refuse_out(function: str, out: object) -> None:
         raise ArgumentError(f"{function}: results on a GPU are new arrays", remedy="omit out")
 
 
-def hardmax(x: Any, axis: Any, out: object = None, nan_policy: str = "propagate", where: Any = None) -> Any:
+def _hardmax(x: Any, axis: Any, out: object = None, nan_policy: str = "propagate", where: Any = None) -> Any:
     """Answer a call of ``hardmax`` of an array on a GPU."""
     refuse_out("hardmax", out)
     operand = operand_of("hardmax", x)
@@ -457,15 +462,16 @@ def _ones(indices: torch.Tensor, axes: Ints, x: Elements) -> torch.Tensor:
     one = np.ones((), x.dtype)
     source = (indices.reshape(-1, 1) != -1).to(bits.dtype) * int(one.view(f"i{one.itemsize}"))
     order = [*kept, *axes]
+    # Axes apart cannot be one dimension of the result: then the lines are memory of their own.
+    apart = axes != tuple(range(axes[0], axes[0] + len(axes))) if axes else False
     lines = bits.permute(order).reshape(indices.numel(), -1)
     lines.scatter_(1, indices.reshape(-1, 1).clamp(min=0), source)
-    # Axes apart cannot be one dimension of the result, so the lines are a copy of it.
-    if lines.untyped_storage().data_ptr() != bits.untyped_storage().data_ptr():
+    if apart:
         bits.permute(order).copy_(lines.reshape([x.shape[axis] for axis in order]))
     return result
 
 
-def maximum(
+def _maximum(
     function: str, operands: tuple[Any, ...], out: Any = None, nan_policy: Any = None, where: Any = None
 ) -> Any:
     """Answer a call of ``maximum`` or ``minimum`` of arrays on a GPU."""
@@ -482,11 +488,14 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
     own = common_library(several)
     dtype = common_type(function, several, numbers)
     tensors = _of_one_type(operands, by_place, dtype)
-    broadcast_shape(function, [tuple(each.shape) for each in tensors])
     first, *others = tensors
+    if not is_traced(first):
+        # Sizes that are not known yet are PyTorch's to compare.
+        broadcast_shape(function, [tuple(each.shape) for each in tensors])
     result = first
     for other in others:
-        result = pair_of(result, other, function == "maximum", nan_policy == "omit")
+        pair = _pair_op if is_traced(first) else pair_of
+        result = pair(result, other, function == "maximum", nan_policy == "omit")
     if not others:
         result = result.clone()
     mask = None
@@ -551,7 +560,7 @@ def pair_of(x: torch.Tensor, y: torch.Tensor, largest: bool, omit: bool) -> torc
     return result
 
 
-def top_k(
+def _top_k(
     x: Any,
     k: Any,
     axis: Any,
@@ -569,7 +578,7 @@ def top_k(
     call = TopKCall.of(elements, k, axis, mode, sorted, nan_policy, default, index_dtype, DEVICE)
     there: Any = mask_of("top_k", where, elements)
     best = call.finish(elements, call.select(elements, there), is_whole=there is None)
-    return ValuesIndices(*(operand.wrap(each, ()) for each in best))
+    return tuple(operand.wrap(each, ()) for each in best)
 
 
 def select_tensor(
@@ -672,3 +681,48 @@ def _sort_rows(
     chosen = order[:, : indices.shape[1]]
     indices.copy_(chosen)
     values.copy_(rows.gather(1, chosen.clamp(min=0)))
+
+
+_reduce_op = torch.library.custom_op(
+    "extremum::reduce",
+    reduce_tensor,
+    mutates_args=(),
+    schema="(Tensor x, int[] axes, bool largest, bool last, bool omit, Tensor? where, bool with_values, "
+    "ScalarType index) -> (Tensor, Tensor)",
+)
+_select_op = torch.library.custom_op(
+    "extremum::select",
+    select_tensor,
+    mutates_args=(),
+    schema="(Tensor x, int k, int axis, bool largest, bool nan_first, Tensor? where) -> (Tensor, Tensor)",
+)
+_pair_op = torch.library.custom_op(
+    "extremum::pair",
+    pair_of,
+    mutates_args=(),
+    schema="(Tensor x, Tensor y, bool largest, bool omit) -> Tensor",
+)
+
+
+@_reduce_op.register_fake
+def _(x, axes, largest, last, omit, where, with_values, index):  # type: ignore[no-untyped-def]
+    total = math.prod(size for axis, size in enumerate(x.shape) if axis not in axes)
+    return x.new_empty(total if with_values else 0), x.new_empty(total, dtype=index)
+
+
+@_select_op.register_fake
+def _(x, k, axis, largest, nan_first, where):  # type: ignore[no-untyped-def]
+    shape = [k if at == axis else size for at, size in enumerate(x.shape)]
+    return x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
+
+
+@_pair_op.register_fake
+def _(x, y, largest, omit):  # type: ignore[no-untyped-def]
+    return x.new_empty(torch.broadcast_shapes(x.shape, y.shape))
+
+
+# Within torch.compile each is traced with tensors that have no elements: to the operators above, without a graph break.
+over_axes = nonstrict_trace(_over_axes)
+hardmax = nonstrict_trace(_hardmax)
+maximum = nonstrict_trace(_maximum)
+top_k = nonstrict_trace(_top_k)
