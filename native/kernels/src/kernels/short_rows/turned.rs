@@ -14,6 +14,10 @@
 //!
 //! Where loads would read beyond the rows, the batch is copied first: at most one batch, the last.
 //!
+//! A batch touches a line in each of its rows, waits for all of them, and is too long for the next batch to start. So each batch
+//! prefetches the rows of the batch six further on: rows of 16 elements in 64 MB take 0.3 to 0.75 times as long with AVX-512 and
+//! AVX2, in the caches 0.9 to 1.05 times; two batches ahead gain half of it (EPYC, family 26, model 2).
+//!
 //! Rows that are a copy in the first-level cache are compared while memory would be idle: each batch prefetches as many bytes of
 //! what is copied next. 4 MB of rows of 10 binary32 under a mask take 0.75 to 0.9 times as long with AVX-512, 0.93 with AVX2 (Xeon,
 //! family 6, model 207).
@@ -30,6 +34,9 @@ use std::mem::MaybeUninit;
 
 /// Bytes of rows that are transposed at a time.
 pub const PART: usize = 16;
+
+/// How many batches lie between the rows that are compared and those that are prefetched.
+const BATCHES_AHEAD: usize = 6;
 
 /// Elements of the longest row, and lanes of the widest register.
 const LONGEST: usize = 63;
@@ -131,10 +138,13 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         let mut start = 0;
         while start < job.rows {
             let first = start.min(job.rows - V::LANES);
-            if !job.ahead.is_null() {
-                for line in (0..V::LANES * width).step_by(LINE) {
-                    prefetch::<LINE>(job.ahead.wrapping_add(first * width + line));
-                }
+            let bytes = V::LANES * width;
+            let next = match job.ahead.is_null() {
+                true => job.row(first).address().wrapping_offset((BATCHES_AHEAD * V::LANES) as isize * job.lines.stride),
+                false => job.ahead.wrapping_add(first * width),
+            };
+            for line in (0..bytes).step_by(LINE) {
+                prefetch::<LINE>(next.wrapping_add(line));
             }
             let done = if (job.rows - V::LANES - first) * width >= beyond {
                 self.batch::<SPREAD>(job.row(first), first, constants, &table, numbers)
