@@ -10,7 +10,10 @@
 //!
 //! The tile stays in the first-level cache, and is loaded and stored once for several rows. Its row numbers are as wide as the
 //! lanes, so that the compiler vectorises everything. Two to five rows use no tile if only places are wanted: the tile would take
-//! as long as the comparisons. Not done: passes of other heights. A tile that is first filled with the worst lane needs half the
+//! as long as the comparisons. Narrow tiles that follow one another, as those of a middle axis do, are prefetched one pass ahead
+//! where they come from memory: the processor does not see that their rows go on (64 MB of (16, 256) 8- and 16-bit elements along the
+//! first axis: `max` takes 0.35 times as long, EPYC, family 26, model 2). Not done: prefetching wide tiles, which the processor does
+//! better by itself (0.8 times as fast); passes of other heights. A tile that is first filled with the worst lane needs half the
 //! copies of the loop, but takes a fifth longer for 20 rows (Xeon, family 6, model 167).
 
 #![allow(
@@ -22,7 +25,7 @@
 use crate::element::compare::{HasLane, Index, Key, Lane, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
-use crate::kernels::lanes::{Aligned, Lines, Outputs, Source};
+use crate::kernels::lanes::{Aligned, Lines, Outputs, Source, prefetch_rows};
 use crate::vector::extent::Writable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -42,6 +45,8 @@ pub struct Columns<'a, S: Source, X> {
     pub last: bool,
     /// For each end, where the results go.
     pub to: &'a [Outputs],
+    /// Where the tile begins that is read next, if it is to be prefetched; or null.
+    pub next: *const u8,
     /// The ends of the order.
     pub ends: PhantomData<(S, X)>,
 }
@@ -109,7 +114,14 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 _ => 2,
             };
             row = row.min(rows.saturating_sub(height));
-            let (down, one, other) = (lines.from(row as isize), &mut first, &mut second);
+            let down = lines.from(row as isize);
+            // Before the loop over the columns: within it, the compiler would no longer vectorise.
+            if !self.next.is_null() {
+                let is_last = row + height >= rows;
+                let next = if is_last { self.next } else { down.from(height as isize).data.address() };
+                prefetch_rows(next, lines.stride, height, columns * size_of::<F>());
+            }
+            let (one, other) = (&mut first, &mut second);
             nan |= match (height, row == 0) {
                 (8, true) => pass::<S::As<F>, X, 8, true, PLACES>(down, row, one, other),
                 (4, true) => pass::<S::As<F>, X, 4, true, PLACES>(down, row, one, other),

@@ -33,6 +33,17 @@ pub fn prefetch<const BYTES: usize>(from: *const u8) {
     let _ = from;
 }
 
+/// Prefetches `bytes` bytes of each of some rows; any address is allowed.
+#[inline(always)]
+pub fn prefetch_rows(from: *const u8, stride: isize, rows: usize, bytes: usize) {
+    for row in 0..rows {
+        let from = from.wrapping_offset(stride * row as isize);
+        for line in (0..bytes).step_by(LINE) {
+            prefetch::<LINE>(from.wrapping_add(line));
+        }
+    }
+}
+
 /// Contiguous elements, of any alignment.
 pub trait Source: Copy {
     /// The element type.

@@ -22,6 +22,7 @@ use crate::layout::ReductionOffsets;
 use crate::operations::input::{Input, with_sources};
 use crate::operations::plan::{BATCH, Form, MASK_SCRATCH, Plan, SHORT};
 use crate::operations::sink::{Results, combine};
+use crate::thresholds::{PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_COLUMNS_MOST_BYTES};
 use crate::vector::extent::Readable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -93,7 +94,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
                     self.columns_under_copy(ends, lines, height, len, kept.mask)
                 }
-                Form::Columns => read_columns(ends, lines, height, len, self.last()),
+                Form::Columns => read_columns(ends, lines, (height, len), self.last(), self.next_tile(&lines, len)),
                 Form::Interleaved(group) => self.interleaved(ends, lines, height, len, group),
             }
             true
@@ -145,13 +146,24 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         self.inputs[0].last == (self.plan.reduced.strides.index >= 0)
     }
 
+    /// Where the tile begins that is read after one of `len` columns, if it is to be prefetched; or null.
+    fn next_tile(&self, lines: &Lines, len: usize) -> *const u8 {
+        let plan = self.plan;
+        let is_narrow = plan.per_line() == 1 && len * self.inputs[0].element.size() <= PREFETCHED_COLUMNS_MOST_BYTES;
+        let is_large = plan.bytes >= PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES;
+        match plan.outer_kept.first() {
+            Some(outer) if is_narrow && is_large => lines.data.address().wrapping_offset(outer.strides.input),
+            _ => ptr::null(),
+        }
+    }
+
     /// Reads neighbouring rows of `len` columns, `group` of them at a time, as one wide row. Each begins where
     /// the last one ends, without a mask; keys and indices are wanted.
     unsafe fn interleaved(&self, ends: Request, lines: Lines, rows: usize, len: usize, group: usize) {
         let (inputs, against, to) = ends;
         let (size, last, width) = (inputs[0].element.size(), self.last(), len * group);
         if rows < group {
-            return read_columns(ends, lines, rows, len, self.last());
+            return read_columns(ends, lines, (rows, len), self.last(), ptr::null());
         }
         let mut parts = [(); ENDS].map(|()| Results::new(width, size));
         let parts = parts.each_mut().map(Results::outputs);
@@ -161,7 +173,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 break;
             }
             let lines = lines.from(first as isize).every(group as isize);
-            read_columns((inputs, against, &parts[..inputs.len()]), lines, wide, width, last);
+            read_columns((inputs, against, &parts[..inputs.len()]), lines, (wide, width), last, ptr::null());
             for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
                 for column in 0..width {
                     let index = part.index.add(column);
@@ -189,7 +201,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let (outer, inner) = ((rows, lines.mask_stride), (len, step));
         Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
         let mask = Readable::bytes(to, rows * len);
-        read_columns(ends, Lines { mask, mask_stride: len as isize, ..lines }, rows, len, self.last());
+        let lines = Lines { mask, mask_stride: len as isize, ..lines };
+        read_columns(ends, lines, (rows, len), self.last(), self.next_tile(&lines, len));
     }
 
     /// Reads short rows of `len` elements for both ends of the order at once or for one after the other.
@@ -235,6 +248,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 to,
                 other,
                 ahead,
+                bytes: if self.plan.packed { 0 } else { self.plan.bytes },
             }
             .run();
             if !to.keys.is_null() {
@@ -254,7 +268,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                     // `Pack` alone reads them.
                     let columns = Lines::plain(lines.data.address(), size as isize, 0, 0);
                     self.pack(None, columns, len, (rest, &kept), |lines, _| {
-                        read_columns(ends, lines, len, rest, self.last());
+                        read_columns(ends, lines, (len, rest), self.last(), ptr::null());
                         true
                     });
                 } else {
@@ -304,10 +318,16 @@ unsafe fn read_rows(request: Request, lines: Lines, rows: usize, len: usize, las
 
 /// Reads rows of adjacent columns.
 #[inline(never)]
-pub unsafe fn read_columns(request: Request, lines: Lines, rows: usize, columns: usize, last: bool) {
+pub unsafe fn read_columns(
+    request: Request,
+    lines: Lines,
+    (rows, columns): (usize, usize),
+    last: bool,
+    next: *const u8,
+) {
     by_ends(request, InstructionSet::current().is_wide(), |(inputs, _, to)| {
         with_sources!(inputs, lines, S, X => {
-            let task = Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData };
+            let task = Columns::<S, X> { lines, rows, columns, last, to, next, ends: PhantomData };
             if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) }
         })
     })

@@ -102,7 +102,7 @@ unsafe fn read(
             // SAFETY: as above.
             unsafe {
                 let lines = Lines::plain(data, row, rows, columns * size);
-                read_columns(request, lines, rows, columns, last);
+                read_columns(request, lines, (rows, columns), last, ptr::null());
             }
         }
         done += count + 1;

@@ -85,6 +85,8 @@ pub struct Plan<'a> {
     pub form: Form,
     /// Whether blocks are packed first.
     pub packed: bool,
+    /// Bytes of all elements: kernels prefetch what the caches do not hold.
+    pub bytes: usize,
 }
 
 impl<'a> Plan<'a> {
@@ -93,6 +95,8 @@ impl<'a> Plan<'a> {
     pub fn new(input: &Input, (ends, places): (usize, bool), layout: &'a mut ReductionLayout, tasks: usize) -> Self {
         let (element, size, omits) = (input.element, input.element.size(), input.omits());
         let wide = InstructionSet::current().is_wide();
+        let elements = positions(&layout.kept) * positions(&layout.reduced);
+        let bytes = elements.saturating_mul(size);
         // Whether a mask alone decides which elements are skipped.
         let of_mask = input.omit == Omit::Nothing && omits;
         let answer = match (places, ends) {
@@ -159,7 +163,7 @@ impl<'a> Plan<'a> {
         };
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
-        let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form, packed };
+        let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form, packed, bytes };
         if tasks > 1 {
             plan.split(tasks, size);
         }

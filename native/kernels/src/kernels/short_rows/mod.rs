@@ -59,6 +59,8 @@ pub struct ShortRows {
     pub other: *mut u8,
     /// Memory that is read next, as long as the rows, for [`turned`] to prefetch; or null.
     pub ahead: *const u8,
+    /// Bytes of the array that the rows are read from; 0 where they are a copy, which the first-level cache holds.
+    pub bytes: usize,
 }
 
 /// Whether these kernels read rows of `len` elements; the rows may `follow` one another in memory.
@@ -113,6 +115,7 @@ struct Job {
     to: Outputs,
     other: *mut u8,
     ahead: *const u8,
+    bytes: usize,
 }
 
 impl Job {
@@ -249,9 +252,9 @@ impl ShortRows {
     /// # Safety
     /// As for [`run`](Self::run).
     unsafe fn by_length<I: Limits<Register: Lanes<K>>, K: Kind>(&self, set: I, flip: i64, infinity: i64) -> usize {
-        let Self { lines, rows, len, last, numbers, marks, fills, to, other, ahead, .. } = *self;
+        let Self { lines, rows, len, last, numbers, marks, fills, to, other, ahead, bytes, .. } = *self;
         let loser = self.element.loser(self.largest) as i64;
-        let job = Job { lines, rows, len, last, flip, infinity, loser, numbers, marks, fills, to, other, ahead };
+        let job = Job { lines, rows, len, last, flip, infinity, loser, numbers, marks, fills, to, other, ahead, bytes };
         let bytes = len * K::SIZE;
         let turns = bytes <= I::transposed_most_bytes(K::SIZE) && lines.mask.is_null();
         // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another. What is

@@ -16,16 +16,17 @@
 //!
 //! A batch touches a line in each of its rows, waits for all of them, and is too long for the next batch to start. So each batch
 //! prefetches the rows of the batch six further on: rows of 16 elements in 64 MB take 0.3 to 0.75 times as long with AVX-512 and
-//! AVX2, in the caches 0.9 to 1.05 times; two batches ahead gain half of it (EPYC, family 26, model 2).
+//! AVX2; two batches ahead gain half of it (EPYC, family 26, model 2).
 //!
 //! Rows that are a copy in the first-level cache are compared while memory would be idle: each batch prefetches as many bytes of
 //! what is copied next. 4 MB of rows of 10 binary32 under a mask take 0.75 to 0.9 times as long with AVX-512, 0.93 with AVX2 (Xeon,
 //! family 6, model 207).
 
 use crate::isa::Task;
-use crate::kernels::lanes::{LINE, prefetch};
+use crate::kernels::lanes::prefetch_rows;
 use crate::kernels::short_rows::mode::{Both, Flip, IgnoreNan, Mode};
 use crate::kernels::short_rows::{Constants, Job};
+use crate::thresholds::PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
 use crate::vector::set::{Set, WIDEST, store_places, values};
 use crate::vector::{Kind, Lanes, Mask, Nans, splat, zip};
@@ -135,16 +136,15 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         let width = job.len * K::SIZE;
         // Bytes that a batch reads beyond its rows.
         let beyond = if ONE { PART.saturating_sub(Self::EACH * width) } else { 0 };
+        let prefetches = job.bytes >= PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
+        let rows_ahead = (BATCHES_AHEAD * V::LANES) as isize * job.lines.stride;
         let mut start = 0;
         while start < job.rows {
             let first = start.min(job.rows - V::LANES);
-            let bytes = V::LANES * width;
-            let next = match job.ahead.is_null() {
-                true => job.row(first).address().wrapping_offset((BATCHES_AHEAD * V::LANES) as isize * job.lines.stride),
-                false => job.ahead.wrapping_add(first * width),
-            };
-            for line in (0..bytes).step_by(LINE) {
-                prefetch::<LINE>(next.wrapping_add(line));
+            if !job.ahead.is_null() {
+                prefetch_rows(job.ahead.wrapping_add(first * width), 0, 1, V::LANES * width);
+            } else if prefetches {
+                prefetch_rows(job.row(first).address().wrapping_offset(rows_ahead), 0, 1, V::LANES * width);
             }
             let done = if (job.rows - V::LANES - first) * width >= beyond {
                 self.batch::<SPREAD>(job.row(first), first, constants, &table, numbers)
