@@ -68,6 +68,7 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, both: bool) -> 
         fills: &mut fills,
         other: if both { other.as_mut_ptr().cast() } else { ptr::null_mut() },
         ahead: ptr::null(),
+        bytes: 0,
     };
     // SAFETY: the memory holds the rows, their mask and their results.
     unsafe { kernel.run() }
@@ -156,7 +157,9 @@ unsafe fn rows<S: Source<Element: Sweep>>(lines: Lines, rows: usize, len: usize,
 /// The lines may be read, and there is room for a place for each of their columns.
 unsafe fn columns_of<S: Source>(lines: Lines, rows: usize, columns: usize, to: &[Outputs]) {
     // SAFETY: the caller's promise.
-    unsafe { Columns::<S, Largest> { lines, rows, columns, last: false, to, ends: PhantomData }.run() }
+    unsafe {
+        Columns::<S, Largest> { lines, rows, columns, last: false, to, next: ptr::null(), ends: PhantomData }.run()
+    }
 }
 
 /// The larger of two lines.
