@@ -1,5 +1,6 @@
 """The functions for arrays on a GPU, run by Triton's interpreter on the CPU: the same bits as for NumPy's arrays."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -119,6 +120,7 @@ def some_options(rng, function, x):
 @pytest.fixture(params=["as released", "small"])
 def limits(request, monkeypatch):
     """The limits of the plans; small ones cut short slices into tiles, parts and columns."""
+    engine._KNOWN.clear()
     if request.param == "small":
         monkeypatch.setattr(plans, "TILE", {1: 16, 2: 16, 4: 8, 8: 4})
         monkeypatch.setattr(plans, "THREADS", 4)
@@ -387,3 +389,66 @@ def test_nothing_looks_at_elements_that_torch_compile_traces():
         slices = torch.zeros(2, dtype=torch.bool)
     text = "torch.compile traces this call, and it has to see elements before it answers"
     assert text in explained(engine.DEVICE.first, slices)
+
+
+def test_a_pending_negation_is_resolved():
+    x = torch.view_as_complex(torch.tensor([[1.0, 2.0], [3.0, -5.0]])).conj().imag
+    assert x.is_neg()
+    assert gpu.max(x, return_index=True) == (5.0, 1)
+
+
+def test_a_call_that_is_known_decides_nothing(monkeypatch):
+    x = torch.tensor([[3, 9, 9], [7, 2, 7]])
+    calls = {
+        "argmax": [{}, {"axis": 1}, {"axis": 1, "select_last_index": True}, {"axis": 1, "dtype": np.uint8}],
+        "max": [{"axis": 0}, {"axis": 0, "keepdims": True}, {"axis": 0, "return_index": True}],
+        "minmax": [{"axis": 1}, {"axis": 1, "return_index": True, "index_dtype": "int32"}],
+    }
+    for own in (x, x.T, x[:, ::2]):
+        for function, several in calls.items():
+            for options in several:
+                first = getattr(gpu, function)(own, **options)
+                with monkeypatch.context() as patch:
+                    patch.setattr(engine, "_decided", None)
+                    again = getattr(gpu, function)(own.clone(), **options)
+                assert type(first) is type(again)
+                if not isinstance(first, tuple):
+                    first, again = (first,), (again,)
+                for one, other in zip(first, again, strict=True):
+                    assert one.dtype == other.dtype
+                    assert torch.equal(one, other)
+    # True is equal to 1, and no axis.
+    assert "axis True is not an integer" in explained(gpu.argmax, x, True)
+
+
+class Kernel:
+    """A kernel, and what it was compiled for: calls are noted."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __getitem__(self, grid):
+        return lambda *arguments: self.calls.append("compiles") or Compiled(self)
+
+
+class Compiled:
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def __getitem__(self, grid):
+        return lambda *arguments: self.kernel.calls.append((grid, len(arguments)))
+
+
+def test_a_kernel_is_compiled_once_for_a_class_of_arguments(monkeypatch):
+    monkeypatch.setattr(engine, "INTERPRETED", False)
+    monkeypatch.setattr(engine, "_COMPILED", {})
+    monkeypatch.setattr(torch.cuda, "device", lambda device: contextlib.nullcontext())
+    kernel = Kernel()
+    memory = torch.zeros(1000)
+    for start, number in ((0, 32), (4, 48), (1, 48), (0, 31), (8, 33), (0, 1), (0, 1 << 40), (0, 1 << 41)):
+        engine._launch(kernel, (3, 1, 1), (memory[start:], number), ("float", True))
+    again = ((3, 1, 1), 4)
+    # 4 elements further, memory is aligned as before; of numbers, 1, multiples of 16 and long ones are classes.
+    assert kernel.calls == ["compiles", again, "compiles", "compiles", again, "compiles", "compiles", again]
+    engine._launch(kernel, (3, 1, 1), (memory, 32), ("float", False))
+    assert kernel.calls[-1] == "compiles"

@@ -24,3 +24,10 @@ def test_a_kernel_compiles_without_spills_and_with_wide_loads(name, target):
     # 128 threads read 1,024 elements of one byte.
     widest = 8 if name in ("lanes of uint8", "8 best of 128 uint8") else 16
     assert result.widest in (widest, None)
+
+
+def test_the_constants_of_a_kernel_come_last():
+    # A compiled kernel is called with all arguments in this order.
+    for kernel in {case[0] for case in CASES.values()}:
+        constants = [parameter.is_constexpr for parameter in kernel.params]
+        assert constants == sorted(constants)

@@ -17,7 +17,7 @@ SPEC.loader.exec_module(plans)
 
 
 def dimensions(shape, strides, axes):
-    return [(shape[axis], strides[axis]) for axis in axes]
+    return tuple((shape[axis], strides[axis]) for axis in axes)
 
 
 def slices(shape, strides, axes):

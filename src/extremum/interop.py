@@ -342,12 +342,10 @@ def _torch_operand(x: Any) -> Operand | None:
     x = strided_tensor(x)
     if x.device.type != "cpu":
         refuse_device(x, x.device)
-    # A bit of the tensor marks a pending negation or conjugation, which its memory does not show.
-    plain = x.resolve_conj().resolve_neg()
-    is_bfloat16 = plain.dtype is torch.bfloat16
+    is_bfloat16 = x.dtype is torch.bfloat16
     try:
-        has_memory = plain.data_ptr() or not plain.numel()
-        array: NDArray[Any] = (plain.view(torch.int16) if is_bfloat16 else plain).numpy()
+        has_memory = x.data_ptr() or not x.numel()
+        array: NDArray[Any] = (x.view(torch.int16) if is_bfloat16 else x).numpy()
     except TypeError as error:
         raise ElementTypeError(f"elements of type {x.dtype} have no order here: {error}") from None
     except RuntimeError as error:
@@ -378,7 +376,8 @@ def strided_tensor(x: Any) -> Any:
         )
     if x.layout is not torch.strided:
         raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
-    return x
+    # A bit of the tensor marks a pending negation or conjugation, which its memory does not show.
+    return x.resolve_conj().resolve_neg()
 
 
 def _refuse_nested(x: Any) -> None:

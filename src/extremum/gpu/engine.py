@@ -10,7 +10,7 @@ import functools
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -322,8 +322,8 @@ def reduced_axes(function: str, x: Any, axis: Any) -> Ints:
     return tuple(sorted(axes))
 
 
-def _dimensions(arrays: Sequence[torch.Tensor], axes: Sequence[int]) -> list[plans.Dimension]:
-    return [(arrays[0].shape[axis], *(each.stride(axis) for each in arrays)) for axis in axes]
+def _dimensions(arrays: Sequence[torch.Tensor], axes: Sequence[int]) -> tuple[plans.Dimension, ...]:
+    return tuple([(arrays[0].shape[axis], *[each.stride(axis) for each in arrays]) for axis in axes])
 
 
 def slices_of(arrays: list[torch.Tensor], axes: Ints) -> tuple[list[torch.Tensor], plans.Slices]:
@@ -409,23 +409,99 @@ def reduce_tensor(
     return values.view(x.dtype), indices
 
 
+_COMPILED: dict[Any, Any] = {}
+"""Compiled kernels by what they were compiled for: Triton's own look-up takes longer than a small array."""
+
+
 def _launch(
     kernel: Any, grid: tuple[int, int, int], arguments: tuple[Any, ...], constants: tuple[Any, ...]
 ) -> None:
-    kernel[grid](*arguments, *constants)
+    """Run a kernel on the device of its first argument and the current stream; compile it at its first call."""
+    if INTERPRETED:
+        kernel[grid](*arguments, *constants)
+        return
+    device = arguments[0].device
+    key = (kernel, device.index, constants, tuple([_class_of(each) for each in arguments]))
+    with torch.cuda.device(device):
+        compiled = _COMPILED.get(key)
+        if compiled is None:
+            _COMPILED[key] = kernel[grid](*arguments, *constants)
+        else:
+            compiled[grid](*arguments, *constants)
+
+
+def _class_of(argument: Any) -> tuple[Any, ...]:
+    """Return what Triton compiles into a kernel: of numbers, whether they are 1, a multiple of 16, or long."""
+    if isinstance(argument, int):
+        return argument == 1, argument % 16 == 0, argument < 1 << 31
+    # AMD's loads differ for memory that 31 bits address.
+    short = argument.untyped_storage().nbytes() < 1 << 31
+    return argument.dtype, argument.data_ptr() % 16 == 0, short
+
+
+class Known(NamedTuple):
+    """What a call over axes turned out to want; a call like it does not decide again."""
+
+    axes: Ints
+    shape: Ints
+    last: bool
+    values: bool
+    # The type of the indices; None if the caller wants none.
+    indices: torch.dtype | None
+
+
+_KNOWN: dict[Any, Known] = {}
+_MOST_KNOWN = 4096
+
+
+def _key_of(function: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
+    """Return by what a call without a mask, a policy or a default is known; None for other calls."""
+    plain = type(x) is torch.Tensor and x.layout is torch.strided and not (x.requires_grad or x.is_neg())
+    # True is equal to 1, and is no axis; a list has no hash.
+    if not plain or not (axis is None or type(axis) is int):
+        return None
+    if options["where"] is not None or options["default"] is not None or options.get("out") is not None:
+        return None
+    if options["nan_policy"] not in (None, "propagate"):
+        return None
+    return (function, x.dtype, x.shape, x.device, axis, *map(str, options.values()))
 
 
 def _over_axes(function: str, x: Any, axis: Any, **options: Any) -> tuple[Any, ...]:
     """Answer a call of ``argmax``, ``argmin``, ``max``, ``min`` or ``minmax`` of an array on a GPU."""
+    key = _key_of(function, x, axis, options)
+    known = _KNOWN.get(key)
+    if known is None:
+        return _decided(function, x, axis, options, key)
+    ends = [
+        reduce_tensor(
+            x, known.axes, each, known.last, False, None, known.values, known.indices or torch.int64
+        )
+        for each in ENDS[function]
+    ]
+    results = [best.view(known.shape) for best, _ in ends] if known.values else []
+    if known.indices is not None:
+        results += [places.view(known.shape) for _, places in ends]
+    return tuple(results)
+
+
+def _decided(function: str, x: Any, axis: Any, options: dict[str, Any], key: Any) -> tuple[Any, ...]:
+    """Answer a call with whatever options; note what it wants if it has a key."""
     refuse_out(function, options.pop("out", None))
     with_index = options.pop("return_index", None)
     dtype = options.pop("dtype", None) or options.pop("index_dtype", None)
-    default = options.pop("default", None)
+    default = options.pop("default")
     values = not function.startswith("arg")
     operand = operand_of(function, x)
     call = OnDevice(function, ENDS[function], axis, engine=DEVICE, **options)
     index = index_type(function, dtype) if with_index or not values else None
     results = values_then_indices(call.find(operand, values, index, default))
+    if key is not None and operand.array.size:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        own = None if index is None else tensor_type(index)
+        axes = call.axes(operand.array.ndim)
+        _KNOWN[key] = Known(axes, tuple(results[0].shape), call.select_last_index, values, own)
     return tuple(operand.wrap(each, ()) for each in results)
 
 

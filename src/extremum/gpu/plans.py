@@ -6,6 +6,7 @@ a slice are one. Whatever has more dimensions than that, once neighbours are mer
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -88,7 +89,8 @@ def merged(dimensions: Sequence[Dimension]) -> list[Dimension]:
     return groups
 
 
-def slices(kept: Sequence[Dimension], reduced: Sequence[Dimension]) -> Slices | None:
+@functools.lru_cache(maxsize=4096)
+def slices(kept: tuple[Dimension, ...], reduced: tuple[Dimension, ...]) -> Slices | None:
     """Return the dimensions of a kernel; None if they are too many, and the array has to be copied."""
     stay = merged(kept)
     along = merged(reduced)
