@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -339,8 +340,9 @@ def test_what_dlpack_does_not_give_is_named(monkeypatch):
         def __dlpack__(self, **options):
             raise BufferError("no such device")
 
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=0))
     text = explained(gpu.argmax, OnOther())
-    assert "argmax: PyTorch cannot read the elements through DLPack" in text
+    assert "the elements are on the device CUDA:0, and PyTorch cannot read them there: no such device" in text
     assert "help: install PyTorch with support of this device, or copy the array to the CPU first" in text
 
 

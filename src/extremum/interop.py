@@ -141,9 +141,28 @@ def frontend(function: str, *values: Any) -> Any:
 
 def device_of(x: Any) -> str | None:
     """Return the name of the device that has the elements of an array; None where the CPU reads them."""
+    tensors = attribute("torch", "Tensor")
+    if tensors is not None and issubclass(_class_of(x), tensors):
+        return _device_of_tensor(x)
     if hasattr(x, "__dlpack_device__"):
         return dlpack.device_elsewhere(x)
     return "CUDA" if hasattr(x, "__cuda_array_interface__") else None
+
+
+def _device_of_tensor(x: Any) -> str | None:
+    cls = _class_of(x)
+    if cls is not torch.Tensor:
+        if cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+            # Such a class answers for its operations itself, and is refused.
+            return None
+        # The functions of a subclass may do anything.
+        x = torch.Tensor.as_subclass(x, torch.Tensor)
+    device = x.device
+    if device.type == "cpu":
+        return None
+    if device.type == "cuda":
+        return f"{'ROCm' if torch.version.hip else 'CUDA'}:{device.index}"
+    return str(device)
 
 
 def _module_of(value: Any) -> str | None:

@@ -22,7 +22,7 @@ from torch.compiler import nonstrict_trace
 from extremum.arrays import as_element
 from extremum.elementwise import NUMBERS, at_once, broadcast_shape, common_type, refuse_nan_at
 from extremum.engine import Engine
-from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line
 from extremum.gpu import kernels, plans
 from extremum.indices import axis_error, integers
 from extremum.interop import Operand, common_library, device_of, strided_tensor
@@ -155,7 +155,8 @@ def _by_dlpack(function: str, x: Any) -> torch.Tensor:
         return torch.from_dlpack(x)
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ElementTypeError(
-            f"{function}: PyTorch cannot read the elements through DLPack: {error}",
+            f"{function}: the elements are on the device {device_of(x)}, and PyTorch cannot read them there: "
+            f"{first_line(error)}",
             given=type(x).__qualname__,
             remedy="install PyTorch with support of this device, or copy the array to the CPU first",
         ) from None
