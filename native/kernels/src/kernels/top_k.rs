@@ -90,7 +90,10 @@ impl<P: Packed> Candidates<P> {
         self.items.as_mut_ptr().add(count).write(P::new(key, place));
         self.items.set_len(count + 1);
         if key > self.bound {
-            self.first -= usize::from(key == self.rule.largest);
+            if key < self.rule.largest {
+                return false;
+            }
+            self.first -= 1;
             if self.first == 0 {
                 (self.bound, self.equal) = (key, 0);
             }
@@ -302,7 +305,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
         let flip = splat::<K, V>(candidates.rule.flip);
         let least = splat::<K, V>(loser).xor(flip).lanes();
         let (most, registers) = (splat::<K, V>(infinity), len / V::LANES);
-        // Whether to look for NaN where comparisons do not: 16-bit NaN among the largest lanes hides numbers.
+        // Whether 16-bit NaN hides numbers: it is larger than they are, but comes last.
         let mut hidden = false;
         // As few registers as have enough lanes, or a part of one register: fewer lanes are compared sooner.
         let count = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST);
@@ -311,55 +314,41 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
         for line in 0..lines {
             let from = from.wrapping_offset(stride * line as isize);
             let all = Readable::bytes(from, len * K::SIZE);
-            let mut largest = [least; LARGEST];
-            if !hidden {
-                for start in (0..registers).step_by(LARGEST) {
-                    let whole = start + LARGEST <= registers;
-                    for number in 0..LARGEST {
-                        if whole || start + number < registers {
-                            largest[number] = read::<K, V>(all, start + number, flip).larger(largest[number]);
-                        }
-                    }
-                }
-                hidden = K::KEYS && candidates.rule.is_nan_last() && {
-                    let mut best = largest[0];
-                    for number in 1..LARGEST {
-                        best = best.larger(largest[number]);
-                    }
-                    best.above(most).any()
+            let bound = loop {
+                let mut largest = match K::KEYS && hidden {
+                    true => largest::<K, V, true>(all, registers, flip, least, most),
+                    false => largest::<K, V, false>(all, registers, flip, least, most),
                 };
-            }
-            if hidden {
-                largest = [least; LARGEST];
-                for at in 0..registers {
-                    let lanes = read::<K, V>(all, at, flip);
-                    largest[at % LARGEST] = lanes.numbers(least, most).larger(largest[at % LARGEST]);
+                for half in [4, 2, 1] {
+                    for number in 0..if count <= half { half } else { 0 } {
+                        largest[number] = largest[number].larger(largest[number + half]);
+                    }
                 }
-            }
-            for half in [4, 2, 1] {
-                for number in 0..if count <= half { half } else { 0 } {
-                    largest[number] = largest[number].larger(largest[number + half]);
+                if width < V::BYTES {
+                    largest[0] = if width == 16 { fold::<K, V>(largest[0], 16) } else { fold::<K, V>(largest[0], 32) };
                 }
-            }
-            if width < V::BYTES {
-                largest[0] = if width == 16 { fold::<K, V>(largest[0], 16) } else { fold::<K, V>(largest[0], 32) };
-            }
-            let bits_of = Writable::bytes(bits_of.as_mut_ptr().cast(), size_of_val(&bits_of));
-            for number in 0..LARGEST {
-                // Bits, not lanes: the flip is undone.
-                if number < count {
-                    largest[number].lanes().xor(flip).store(bits_of.add(number * V::BYTES));
+                let bits_of = Writable::bytes(bits_of.as_mut_ptr().cast(), size_of_val(&bits_of));
+                for number in 0..LARGEST {
+                    // Bits, not lanes: the flip is undone.
+                    if number < count {
+                        largest[number].lanes().xor(flip).store(bits_of.add(number * V::BYTES));
+                    }
                 }
-            }
-            let keys = &mut keys[..count * width / K::SIZE];
-            for (lane, key) in keys.iter_mut().enumerate() {
-                *key = candidates.rule.key(
-                    read_bits(bits_of.readable().add(lane * K::SIZE).read(K::SIZE), K::SIZE),
-                    K::SIZE,
-                    K::FLOAT,
-                );
-            }
-            candidates.begin(kth(keys, k), k);
+                let keys = &mut keys[..count * width / K::SIZE];
+                for (lane, key) in keys.iter_mut().enumerate() {
+                    *key = candidates.rule.key(
+                        read_bits(bits_of.readable().add(lane * K::SIZE).read(K::SIZE), K::SIZE),
+                        K::SIZE,
+                        K::FLOAT,
+                    );
+                }
+                let bound = kth(keys, k);
+                if !K::KEYS || bound >= candidates.rule.lowest() {
+                    break bound;
+                }
+                hidden = true;
+            };
+            candidates.begin(bound, k);
             collect::<K, V, P>(from, len, 0, infinity, candidates);
             if candidates.items.len() < k {
                 // All numbers are candidates, unless another thread has written to the line meanwhile.
@@ -372,6 +361,29 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
             }
         }
     }
+}
+
+/// Reduces some registers to those with the largest lanes. If `NUMBERS`, NaN does not count.
+#[inline(always)]
+unsafe fn largest<K: Kind, V: Lanes<K>, const NUMBERS: bool>(
+    all: Readable,
+    registers: usize,
+    flip: V,
+    least: V,
+    infinity: V,
+) -> [V; LARGEST] {
+    let mut largest = [least; LARGEST];
+    for start in (0..registers).step_by(LARGEST) {
+        let whole = start + LARGEST <= registers;
+        for number in 0..LARGEST {
+            if whole || start + number < registers {
+                let lanes = read::<K, V>(all, start + number, flip);
+                let lanes = if NUMBERS { lanes.numbers(least, infinity) } else { lanes };
+                largest[number] = lanes.larger(largest[number]);
+            }
+        }
+    }
+    largest
 }
 
 /// The k-th largest of some keys.
