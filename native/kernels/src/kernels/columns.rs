@@ -63,6 +63,13 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
     #[inline(always)]
     unsafe fn run(self) {
         debug_assert!(!self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
+        if self.rows == 1 {
+            self.take_row::<X::First>(self.to[0]);
+            if X::BOTH {
+                self.take_row::<X::Second>(self.to[1]);
+            }
+            return;
+        }
         // If lanes determine the elements and no index is wanted, no places are needed.
         let places = !S::Element::UNIQUE || self.to.iter().any(|to| !to.index.is_null());
         let most = <LaneOf<S> as Lane>::Index::ROWS;
@@ -79,6 +86,30 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
 }
 
 impl<S: Source, X: Ends> Columns<'_, S, X> {
+    /// Writes the results of a single row: each element is the extremum of its column.
+    #[inline(always)]
+    unsafe fn take_row<O: Order>(&self, to: Outputs) {
+        let line = self.lines.line::<S>(0);
+        let keys = to.keys_of::<KeyOf<S>>(self.columns);
+        let values = to.values_of(self.columns, size_of::<S::Element>());
+        let index = to.places_of(self.columns);
+        if !keys.is_null() {
+            for column in 0..self.columns {
+                keys.element::<KeyOf<S>>(column).write(line.lane::<O>(column).key::<O>());
+            }
+        }
+        if !values.is_null() {
+            for column in 0..self.columns {
+                values.element::<S::Element>(column).write_unaligned(line.element::<O>(column));
+            }
+        }
+        if !index.is_null() {
+            for column in 0..self.columns {
+                index.element::<i64>(column).write_unaligned(0);
+            }
+        }
+    }
+
     /// Accumulates all rows with the lanes of `F`, and their places if `PLACES`. Returns false if a lane was NaN; the results
     /// are then invalid. `EXACT` has more copies of the loop, and reads fewer rows twice.
     #[inline(always)]
@@ -103,7 +134,6 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
         // Exact heights only for what most calls want: places at one end.
         let exact = EXACT && !X::BOTH && !S::MASKED;
-        let lines = if rows == 1 { lines.every(0) } else { lines };
         let (mut row, mut nan) = (0, false);
         while row < rows {
             let height = match rows - row {

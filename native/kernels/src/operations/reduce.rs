@@ -102,7 +102,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Whether a tile is a single block, not combined from parts, whose places already are the indices.
     fn are_tiles(&self) -> bool {
         let has_parts = self.plan.blocks() > 1 || matches!(self.plan.form, Form::Interleaved(_));
-        !has_parts && (self.plan.reduced.strides.index, self.origin.index) == (1, 0)
+        let reduced = self.plan.reduced;
+        let are_indices = (reduced.strides.index == 1 || reduced.len == 1) && self.origin.index == 0;
+        !has_parts && are_indices
     }
 
     /// Whether tiles are [marked](Tile::doubts): those of short rows with skipped elements.
