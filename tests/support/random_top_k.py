@@ -1,11 +1,13 @@
-"""Random calls of `top_k` on containers: Dask in any chunks, xarray over any dimensions, beside a stable sort.
+"""Random calls of `top_k` beside a stable sort: Dask in any chunks, xarray over any dimensions, arrays in any layout.
 
     python tests/support/random_top_k.py --calls 2000 --seed 7
+    python tests/support/random_top_k.py --arrays avx2 --calls 200000
 
-A failure names the seed, which makes the same call again.
+`--arrays` names the instruction set for calls on arrays. A failure names the seed, which makes the same call again.
 """
 
 import warnings
+from functools import partial
 
 import dask.array as da
 import numpy as np
@@ -16,10 +18,13 @@ import extremum as ex
 import extremum.dask as ed
 import extremum.xarray as exx
 import random_driver
-from agreement import assert_identical
+import strategies
+from agreement import assert_identical, kernels
+from extremum import _native
 from extremum.dask.selection import top_k_over
 from extremum.errors import ArgumentError
-from strategies import BFLOAT16
+from layouts import LAYOUTS
+from strategies import BFLOAT16, ELEMENT_TYPES, sample
 
 DTYPES = tuple(map(np.dtype, ("f4", "f8", "f2", BFLOAT16, "i1", "i8", "u1", "u8", "?", ">f4", ">i2", "M8[s]", "m8[s]")))
 DIMS = ("day", "lat", "lon", "level")
@@ -40,17 +45,23 @@ def elements(rng, dtype, shape):
 
 
 def is_nan(x):
-    return np.isnat(x) if x.dtype.kind in "mM" else np.isnan(x.astype(np.float64))
+    return np.isnat(x) if x.dtype.kind in "mM" else strategies.is_nan(x)
 
 
-def best_places(line, there, k, mode, nan_last):
-    """The places of the k best of a line, by a stable sort; -1 where it has fewer."""
-    missing = is_nan(line)
-    numbers = line.view(np.int64) if line.dtype.kind in "mM" else line.astype(np.float64)
-    sign = -1 if mode == "largest" else 1
-    places = [at for at in range(line.size) if there[at]]
-    places.sort(key=lambda at: (missing[at] if nan_last else not missing[at], 0 if missing[at] else sign * numbers[at]))
-    return (places + [-1] * k)[:k]
+def best_places(lines, there, k, mode, nan_last):
+    """The places of the k best of each line, by a stable sort; -1 where it has fewer."""
+    missing = is_nan(lines)
+    numbers = lines
+    if lines.dtype.kind in "mM":
+        numbers = lines.view(np.int64)
+    elif lines.dtype.kind not in "biu":
+        numbers = np.where(missing, 0, lines.astype(np.float64))
+    if mode == "largest":
+        # The complement of an integer reverses the order without an overflow.
+        numbers = ~numbers if numbers.dtype.kind in "biu" else -numbers
+    numbers = np.where(missing, 0, numbers)
+    order = np.lexsort((numbers, missing if nan_last else ~missing, ~there))[:, :k]
+    return np.where(np.take_along_axis(there, order, 1), order, -1)
 
 
 def expected_of(x, axes, k, mode, policy, where, default):
@@ -64,11 +75,8 @@ def expected_of(x, axes, k, mode, policy, where, default):
     count = int(np.prod([x.shape[axis] for axis in axes], dtype=int))
     rows = int(np.prod(shape, dtype=int))
     lines, theirs = (each.transpose(*others, *axes).reshape(rows, count) for each in (native, there))
-    indices = np.full((len(lines), k), -1, np.int64)
-    values = np.zeros((len(lines), k), native.dtype)
-    for at, (line, own) in enumerate(zip(lines, theirs, strict=True)):
-        indices[at] = best_places(line, own, k, mode, policy == "omit")
-        values[at] = line[indices[at]] if count else 0
+    indices = best_places(lines, theirs, k, mode, policy == "omit")
+    values = np.take_along_axis(lines, indices, 1) if count else np.zeros((rows, k), native.dtype)
     if (indices == -1).any():
         if default is None:
             return None
@@ -117,6 +125,18 @@ def answer(kind, x, lazy, axes, k, options):
     return [each if axis is None else np.moveaxis(each, axis, -1) for each in best]
 
 
+def compare(results, expected, options, context):
+    """Fail unless values and indices are the expected ones."""
+    values, indices = results
+    if not options["sorted"]:
+        # The same elements in any order, the filled places last.
+        orders = [np.lexsort((each, each == -1)) for each in (indices, expected[1])]
+        values, indices = (np.take_along_axis(each, orders[0], -1) for each in (values, indices))
+        expected = [np.take_along_axis(each, orders[1], -1) for each in expected]
+    assert_identical(values, expected[0], context)
+    assert_identical(indices, expected[1].astype(options.get("index_dtype", np.int64)), context)
+
+
 def one_call(seed):
     """Make one call from a seed in one way, and compare it with a stable sort."""
     rng = np.random.default_rng(seed)
@@ -161,23 +181,73 @@ def one_call(seed):
         with pytest.raises(ArgumentError, match="fewer than"):
             da.compute(*answer(kind, x, lazy, axes, k, options), scheduler="synchronous")
         return 0
-    values, indices = da.compute(*answer(kind, x, lazy, axes, k, options), scheduler="synchronous")
-    if not options["sorted"]:
-        # The same elements in any order, the filled places last.
-        orders = [np.lexsort((each, each == -1)) for each in (indices, expected[1])]
-        values, indices = (np.take_along_axis(each, orders[0], -1) for each in (values, indices))
-        expected = [np.take_along_axis(each, orders[1], -1) for each in expected]
-    assert_identical(values, expected[0], context)
-    assert_identical(indices, expected[1].astype(options.get("index_dtype", np.int64)), context)
+    compare(da.compute(*answer(kind, x, lazy, axes, k, options), scheduler="synchronous"), expected, options, context)
     return 1
 
 
-def run(calls, seed):
-    """Make calls from a seed on; return how many results were compared."""
+# Lengths of long lines, some beyond the buffers of NumPy's index functions.
+LONG = (129, 1000, 1024, 5000, 8191, 8200, 33000, 70000)
+
+
+def array_of(rng):
+    """An array of any type and layout: few values, or any bits of its type, with NaN in places or everywhere."""
+    rank = int(rng.integers(1, 5))
+    shape = [int(each) for each in rng.integers(1, (300, 40, 12, 6)[rank - 1] + 1, rank)]
+    if rng.random() < 0.1:
+        shape = [1, 2, 3][: rng.integers(3)]
+        shape.insert(rng.integers(len(shape) + 1), int(rng.choice(LONG)))
+    if rng.random() < 0.03:
+        shape[rng.integers(len(shape))] = 0
+    dtype = [*ELEMENT_TYPES, np.dtype("M8[us]"), np.dtype("m8[D]")][rng.integers(len(ELEMENT_TYPES) + 2)]
+    own = sample(rng, dtype, shape) if dtype in ELEMENT_TYPES and rng.random() < 0.5 else elements(rng, dtype, shape)
+    # What lies between elements has no meaning for a date, so its integers are laid out.
+    bare = own.view(np.int64) if dtype.kind in "mM" else own
+    laid = LAYOUTS[rng.integers(len(LAYOUTS))](bare, rng)
+    return laid.view(dtype.newbyteorder(laid.dtype.byteorder)) if dtype.kind in "mM" else laid
+
+
+def array_call(seed, instruction_set):
+    """Make one call on an array from a seed, with an instruction set, and compare it with a stable sort."""
+    rng = np.random.default_rng(seed)
+    x = array_of(rng)
+    axis = None if rng.random() < 0.15 else int(rng.integers(-x.ndim, x.ndim))
+    axes = tuple(range(x.ndim)) if axis is None else (axis % x.ndim,)
+    count = int(np.prod([x.shape[each] for each in axes], dtype=int))
+    k = int(rng.choice(sorted({min(count, each) for each in (0, 1, 2, 3, 5, 17, 65, 500, count // 2, count)})))
+    mode, policy = rng.choice(["largest", "smallest"]), rng.choice(["propagate", "omit", "raise"], p=[0.45, 0.45, 0.1])
+    mask, _ = mask_of(rng, x.shape)
+    if mask is not None and mask.ndim and rng.random() < 0.5:
+        mask = LAYOUTS[rng.integers(len(LAYOUTS))](mask, rng)
+    default = default_of(rng, x.dtype)
+    options = {"mode": mode, "nan_policy": policy, "where": mask, "default": default, "sorted": bool(rng.integers(3))}
+    if count < 30000 and rng.random() < 0.3:
+        options["index_dtype"] = np.dtype(rng.choice(["i4", "i2", "u4"] if default is None else ["i4", "i2"]))
+    way = {"instruction_set": instruction_set, "threads": int(rng.choice([1, 2, 4]))}
+    way["small_limit"] = None if rng.random() < 0.5 else 0
+    context = f"seed {seed}: {x.dtype}{list(x.shape)}, strides {x.strides}, axis {axis}, k {k}, {options}, {way}"
+    there = np.ones(x.shape, bool) if mask is None else mask
+    refused = policy == "raise" and bool((is_nan(x.astype(x.dtype.newbyteorder("="))) & there).any())
+    expected = None if refused else expected_of(x, axes, k, mode, policy, mask, default)
+    before = x.tobytes()
+    with kernels(**way):
+        if expected is None:
+            with pytest.raises(ArgumentError, match="holds NaN|holds NaT" if refused else "fewer than"):
+                ex.top_k(x, k, axis, **options)
+            return 0
+        best = ex.top_k(x, k, (axis,) if axis is not None and rng.random() < 0.1 else axis, **options)
+    results = [each if axis is None else np.moveaxis(each, axis, -1) for each in best]
+    compare(results, expected, options, context)
+    assert x.tobytes() == before, f"{context}: the input has changed"
+    return 1
+
+
+def run(calls, seed, arrays=None):
+    """Make calls from a seed on, on containers, or on arrays with an instruction set; return how many were compared."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return sum(one_call(seed + number) for number in range(calls))
+        each = one_call if arrays is None else partial(array_call, instruction_set=arrays)
+        return sum(each(seed + number) for number in range(calls))
 
 
 if __name__ == "__main__":
-    random_driver.main(__doc__, run, "results are those of a stable sort")
+    random_driver.main(__doc__, run, "results are those of a stable sort", arrays=_native.instruction_sets())
