@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TESTS ?= tests
 # For `make bench`: the suite (matrix, memory, answers, scaling, top_k, sessions, preparing, gallery,
-# large) and its options.
+# gpu, large) and its options.
 SUITE ?= matrix
 BENCH ?= $(if $(filter matrix,$(SUITE)),--quick)
 # For `make test-all`: names that `.ci/leg` lists.

@@ -18,6 +18,7 @@ _SUITES = {
     **dict.fromkeys(("memory", "answers", "scaling", "top_k"), "arrays"),
     **dict.fromkeys(("sessions", "preparing"), "models"),
     "gallery": "gallery",
+    "gpu": "gpu",
     "large": "large",
 }
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import extremum as ex
 from agreement import same_bits
@@ -454,3 +455,28 @@ def test_a_kernel_is_compiled_once_for_a_class_of_arguments(monkeypatch):
     assert kernel.calls == ["compiles", again, "compiles", "compiles", again, "compiles", "compiles", again]
     engine._launch(kernel, (3, 1, 1), (memory, 32), ("float", False))
     assert kernel.calls[-1] == "compiles"
+
+
+def test_the_benchmark_checks_every_call_and_prints_its_tables(monkeypatch):
+    import benchmarks.gpu as suite
+
+    monkeypatch.setattr(suite, "_TYPES", ("uint8", "bfloat16"))
+    monkeypatch.setattr(suite, "_CALLS", 1)
+    monkeypatch.setattr(suite, "_READINGS", 1)
+    answer = CliRunner().invoke(suite.gpu, ["--small"])
+    assert answer.exit_code == 0, answer.output
+    assert "220 calls have the bits of the CPU." in answer.output
+    for function in ("argmax", "top_k"):
+        assert f"| {function}, us in a graph (whole call) | extremum | torch |" in answer.output
+    assert answer.output.count("Geometric mean") == 2
+
+
+def test_the_benchmark_stops_at_a_wrong_answer(monkeypatch):
+    import benchmarks.gpu as suite
+
+    monkeypatch.setattr(suite, "_TYPES", ("int8",))
+    monkeypatch.setattr(suite.ours, "max", gpu.min)
+    answer = CliRunner().invoke(suite.gpu, ["--small", "--check-only"])
+    assert answer.exit_code == 1
+    assert "wrong: max of int8" in answer.output
+    assert CliRunner().invoke(suite.gpu, []).output.startswith("Error: there is no GPU")

@@ -530,21 +530,23 @@ def _hardmax(x: Any, axis: Any, out: object = None, nan_policy: str = "propagate
 
 
 def _ones(indices: torch.Tensor, axes: Ints, x: Elements) -> torch.Tensor:
-    """Return zeros in the shape of the elements, and a one at each index except -1."""
+    """Return zeros in the shape of the elements, and a one at each index except -1; the indices keep all axes."""
     result = torch.zeros(x.shape, dtype=x.tensor.dtype, device=x.tensor.device)
     if not result.numel():
         return result
     bits = bits_of(result)
-    kept = [axis for axis in range(x.ndim) if axis not in axes]
     one = np.ones((), x.dtype)
-    source = (indices.reshape(-1, 1) != -1).to(bits.dtype) * int(one.view(f"i{one.itemsize}"))
-    order = [*kept, *axes]
-    # Axes apart cannot be one dimension of the result: then the lines are memory of their own.
-    apart = axes != tuple(range(axes[0], axes[0] + len(axes))) if axes else False
-    lines = bits.permute(order).reshape(indices.numel(), -1)
-    lines.scatter_(1, indices.reshape(-1, 1).clamp(min=0), source)
-    if apart:
-        bits.permute(order).copy_(lines.reshape([x.shape[axis] for axis in order]))
+    source = (indices != -1).to(bits.dtype) * int(one.view(f"i{one.itemsize}"))
+    if len(axes) == 1:
+        bits.scatter_(axes[0], indices.clamp(min=0), source)
+        return result
+    # Several axes are one dimension of memory of its own.
+    order = [*(axis for axis in range(x.ndim) if axis not in axes), *axes]
+    lines = torch.zeros(
+        (indices.numel(), result.numel() // indices.numel()), dtype=bits.dtype, device=bits.device
+    )
+    lines.scatter_(1, indices.reshape(-1, 1).clamp(min=0), source.reshape(-1, 1))
+    bits.permute(order).copy_(lines.reshape([x.shape[axis] for axis in order]))
     return result
 
 
