@@ -26,19 +26,20 @@ def _rows(x: Array, length: int) -> Array:
     return x[: x.size // length * length].reshape(-1, length)
 
 
-# Memory: a call of this package and the same call of NumPy, on 96 MB in parts of 4 MB, so that no part is in a cache.
+# Memory: calls of this package over the fastest read of as many bytes on the same machine.
 
-_TYPES = ("int64", "float64", "int32", "float32", "int16", "uint8")
-_MEMORY: dict[str, Callable[[Any, Array], Any]] = {
-    "max": lambda library, x: library.max(x),
-    "argmax": lambda library, x: library.argmax(x),
-    "minmax": lambda library, x: ex.minmax(x) if library is ex else (np.min(x), np.max(x)),
-    "argmax of rows of 1,000": lambda library, x: library.argmax(_rows(x, 1000), axis=1),
-    "max of rows of 1,000": lambda library, x: library.max(_rows(x, 1000), axis=1),
-    "argmax of 8 rows, axis 0": lambda library, x: library.argmax(x.reshape(8, -1), axis=0),
-    "max of 8 rows, axis 0": lambda library, x: library.max(x.reshape(8, -1), axis=0),
-    "maximum": lambda library, x: library.maximum(x[: x.size // 2], x[x.size // 2 :]),
+_TYPES = ("float16", "float32", "float64", "int16", "int64", "uint8")
+# From a number of elements to a shape, and the axis that is reduced.
+_SHAPES: dict[str, tuple[Callable[[int], tuple[int, ...]], int]] = {
+    "the whole array": (lambda n: (n,), 0),
+    "rows of 16": (lambda n: (n // 16, 16), 1),
+    "rows of 64": (lambda n: (n // 64, 64), 1),
+    "rows of 1024": (lambda n: (n // 1024, 1024), 1),
+    "32 columns": (lambda n: (n // 32, 32), 0),
+    "32 rows, axis 0": (lambda n: (32, n // 32), 0),
+    "(n, 16, 256), axis 1": (lambda n: (n // 4096, 16, 256), 1),
 }
+_KILOBYTES = (256, 4096, 65536)
 
 
 def _drawn(element: str, shape: int | tuple[int, ...]) -> Array:
@@ -55,29 +56,45 @@ def _bare(x: Array) -> Any:
     return ex.max(x.view(np.int32))
 
 
-def _each(work: Callable[[Array], Any], parts: list[Array]) -> list[Any]:
-    return [work(part) for part in parts]
+def _shares(kilobytes: int, budget: float) -> tuple[float, dict[str, float]]:
+    """Return the bytes that this machine reads in a second, and the share of it that each call reaches."""
+    limit, speeds = 0.0, {}
+    for element in _TYPES:
+        x = _drawn(element, (kilobytes << 10) // np.dtype(element).itemsize)
+        for words, (shape, axis) in _SHAPES.items():
+            view = x.reshape(shape(x.size))
+            np.testing.assert_array_equal(ex.argmax(view, axis), np.argmax(view, axis), words)
+            np.testing.assert_array_equal(ex.max(view, axis), np.max(view, axis), words)
+            calls = {"argmax": partial(ex.argmax, view, axis), "max": partial(ex.max, view, axis)}
+            best = run.interleave({**calls, "bare": partial(_bare, x)}, budget, keep=("bare", *calls))
+            limit = max(limit, x.nbytes / best["bare"])
+            for name in calls:
+                speeds[f"{name} of {element}, {words}"] = x.nbytes / best[name]
+    return limit, {name: speed / limit for name, speed in speeds.items()}
 
 
 @click.command
 @run.SECONDS
 @run.PUBLISH
-@click.option("--megabytes", type=click.IntRange(min=4), default=96, show_default=True)
-def memory(budget: float, published: bool, megabytes: int) -> None:
-    """Time reductions of arrays that fit no cache, on one thread, against NumPy and, in brackets, a bare loop."""
+@click.option("--kilobytes", type=click.IntRange(min=256), multiple=True, default=_KILOBYTES, show_default=True)
+@click.option("--cases", "listed", is_flag=True, help="Print the share of each call too.")
+def memory(budget: float, published: bool, kilobytes: tuple[int, ...], listed: bool) -> None:
+    """Time argmax and max on one thread: their share of the read limit, the fastest read of as many bytes."""
     run.hold(1)
-    rows = {name: [run.processor(), name] for name in _MEMORY}
-    for element in _TYPES:
-        parts = np.split(_drawn(element, (megabytes << 20) // np.dtype(element).itemsize), megabytes >> 2)
-        bare = partial(_each, _bare, parts)
-        for name, work in _MEMORY.items():
-            calls = {words: partial(_each, partial(work, each), parts) for words, each in (("ours", ex), ("numpy", np))}
-            best = run.compared(calls, budget, bare=bare)
-            rows[name].append(f"{best['numpy'] / best['ours']:.2f} ({best['bare'] / best['ours']:.2f})")
-    head = ("processor", "case", *_TYPES)
-    click.echo(report.table(head, rows.values()))
+    rows = []
+    for size in kilobytes:
+        limit, shares = _shares(size, budget)
+        worst = min(shares, key=shares.__getitem__)
+        name = f"{size} KB" if size < 1024 else f"{size >> 10} MB"
+        mean = geometric_mean(shares.values())
+        rows.append([run.processor(), name, f"{limit / 1e9:.0f} GB/s", f"{mean:.2f}", f"{shares[worst]:.2f}", worst])
+        if listed:
+            cells = ((name, f"{share:.2f}") for name, share in sorted(shares.items(), key=lambda case: case[1]))
+            click.echo(report.table(["call", "share of the read limit"], cells))
+    head = ("processor", "array", "read limit", "share of it, mean", "worst", "worst case")
+    click.echo(report.table(head, rows))
     if published:
-        report.publish_rows("memory", head, list(rows.values()))
+        report.publish_rows("memory", head, rows)
 
 
 # Answers: values, indices, minmax, masks and omitted NaN, against the plain call on the same array.

@@ -13,7 +13,7 @@ from benchmarks import matrix, peers, report, run
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITES = {
-    "memory": ["--megabytes", "4", "--seconds", "0.001"],
+    "memory": ["--kilobytes", "256", "--seconds", "0.001"],
     "answers": ["--megabytes", "1", "--filter", "rows of 4$", "--seconds", "0.001"],
     "scaling": ["--filter", "^maximum$", "--seconds", "0.001"],
     "sessions": ["--filter", "^(ArgMax<axis=0>|Max-13)", "--seconds", "0.001"],
