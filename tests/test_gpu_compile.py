@@ -8,9 +8,10 @@ pytest.importorskip("triton", reason="PyTorch is large: .ci/leg gpu installs it"
 if os.environ.get("TRITON_INTERPRET") == "1":
     pytest.skip("the interpreter compiles nothing: .ci/leg gpu runs this file without it", allow_module_level=True)
 
-from gpu_compile import TARGETS, cases, compiled
+from gpu_compile import TARGETS, cases, compiled, extremes
 
 CASES = dict(cases())
+EXTREMES = dict(extremes())
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -24,6 +25,13 @@ def test_a_kernel_compiles_without_spills_and_with_wide_loads(name, target):
     # 128 threads read 1,024 elements of one byte.
     widest = 8 if name in ("lanes of uint8", "8 best of 128 uint8") else 16
     assert result.widest in (widest, None)
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+def test_a_kernel_compiles_for_extreme_numbers(name):
+    kernel, *arguments = EXTREMES[name]
+    assert compiled(kernel, "sm_90", *arguments).spills == 0
 
 
 def test_the_constants_of_a_kernel_come_last():

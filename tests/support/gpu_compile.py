@@ -51,7 +51,7 @@ def compiled(kernel, target, pointers, numbers, constants):
             signature[name] = "constexpr"
             constant[(at,)] = constants.get(name, 1)
         else:
-            signature[name] = "i32"
+            signature[name] = "i32" if numbers[name] < 1 << 31 else "i64"
             if numbers[name] % 16 == 0:
                 attributes[(at,)] = [["tt.divisibility", 16]]
     source = ASTSource(kernel, signature, constant, attributes)
@@ -165,6 +165,18 @@ def _other_cases():
     pointers = {"x": "i64", "result": "i64"}
     keys = {"KIND": "float", "INFINITY": 0x7FF0000000000000, "LARGEST": False, "NAN": 1, "TILE": 512}
     yield "keys of float64", (kernels.keys, pointers, {"n": 65536, "x_row": 65536}, keys)
+
+
+def extremes():
+    """The kernels with numbers that are all 1, which Triton compiles into a kernel, and with long ones."""
+    for name, (kernel, pointers, numbers, constants) in cases():
+        yield f"{name}: 1", (kernel, pointers, dict.fromkeys(numbers, 1), constants)
+    for name, (kernel, pointers, numbers, constants) in cases():
+        # More than 31 bits count the elements, and a part of a row has fewer.
+        if kernel in (kernels.reduce, kernels.finish, kernels.pair, kernels.keys):
+            long = {key: number if key in ("length", "parts") else 1 << 33 for key, number in numbers.items()}
+            if constants.get("PARTS", True):
+                yield f"{name}: long", (kernel, pointers, long, constants)
 
 
 def _only(kernel, pointers, numbers, constants):

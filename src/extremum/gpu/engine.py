@@ -457,7 +457,8 @@ _MOST_KNOWN = 4096
 
 def _key_of(function: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
     """Return by what a call without a mask, a policy or a default is known; None for other calls."""
-    plain = type(x) is torch.Tensor and x.layout is torch.strided and not (x.requires_grad or x.is_neg())
+    plain = type(x) is torch.Tensor and x.layout is torch.strided
+    plain = plain and not (x.requires_grad or x.is_neg() or x.is_nested)
     # True is equal to 1, and is no axis; a list has no hash.
     if not plain or not (axis is None or type(axis) is int):
         return None
