@@ -333,6 +333,26 @@ def test_arrays_of_other_libraries_come_and_go_through_dlpack(library, function)
         assert np.array_equal(np.from_dlpack(own), np.from_dlpack(other))
 
 
+def test_a_library_without_a_namespace_of_its_arrays(monkeypatch):
+    class Array:
+        """As CuPy's: its module has `from_dlpack`, and the array names no namespace."""
+
+        def __init__(self, tensor):
+            self.tensor = tensor
+
+        def __dlpack_device__(self):
+            return self.tensor.__dlpack_device__()
+
+        def __dlpack__(self, **options):
+            return self.tensor.__dlpack__(**options)
+
+    Array.__module__ = "cupy._core.core"
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(from_dlpack=Array))
+    values, indices = gpu.top_k(Array(tensor_of(X)), 1)
+    assert type(values) is type(indices) is Array
+    assert indices.tensor.tolist() == [[1], [0]]
+
+
 def test_what_dlpack_does_not_give_is_named(monkeypatch):
     class OnOther:
         def __dlpack_device__(self):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -164,7 +165,11 @@ def _by_dlpack(function: str, x: Any) -> torch.Tensor:
 
 def _way_back(x: Any) -> Any:
     """Return the function that makes a tensor an array of the library of `x`, in the same memory."""
-    namespace = x.__array_namespace__() if hasattr(x, "__array_namespace__") else np
+    if hasattr(x, "__array_namespace__"):
+        namespace = x.__array_namespace__()
+    else:
+        # Arrays of CuPy do not know their namespace in every version.
+        namespace = sys.modules[type(x).__module__.partition(".")[0]]
 
     def wrap(result: torch.Tensor, axes: Ints) -> Any:
         return namespace.from_dlpack(result)
