@@ -214,15 +214,15 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
                 (read[at], rows[at]) = (V::load(start).xor(flip), splat::<K, V>(row as i64));
             }
             // One comparison notes the NaN of two registers.
-            V::see(&mut nans, read[0], read[1]);
-            V::see(&mut nans, read[2], read[3]);
+            V::note_nan(&mut nans, read[0], read[1]);
+            V::note_nan(&mut nans, read[2], read[3]);
             read = [read[0].lanes(), read[1].lanes(), read[2].lanes(), read[3].lanes()];
             // The first rows are the best so far, whatever they hold: nothing has to lose to all elements.
             if step == 0 {
                 (best, place) = (read, rows);
             } else {
                 for at in 0..CHAINS {
-                    read[at].take(rows[at], &mut best[at], &mut place[at]);
+                    read[at].update_max(rows[at], &mut best[at], &mut place[at]);
                 }
             }
         }
@@ -257,7 +257,7 @@ unsafe fn combine<K: Kind, V: Lanes<K>>(best: &[V], place: &[V]) -> (V, V) {
     let mut most = best[0];
     let mut rows = place[0];
     for chain in 1..best.len() {
-        best[chain].take(place[chain], &mut most, &mut rows);
+        best[chain].update_max(place[chain], &mut most, &mut rows);
     }
     (most, rows)
 }
@@ -347,12 +347,12 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
                     let at = if job.last { end - at } else { at };
                     let read = V::load(from.add(at)).xor(flip);
                     let rows = V::load(numbers.add(at));
-                    V::see(&mut nans, read, read);
+                    V::note_nan(&mut nans, read, read);
                     let lanes = read.lanes();
                     if step == 0 {
                         (best[chain], place[chain]) = (lanes, rows);
                     } else {
-                        lanes.take(rows, &mut best[chain], &mut place[chain]);
+                        lanes.update_max(rows, &mut best[chain], &mut place[chain]);
                     }
                 }
             }
@@ -362,7 +362,7 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
             }
             // The best lane of each column, then the number of the row that wins among the lanes that equal it.
             let needle = fold::<K, V>(most, width);
-            let rows = fold::<K, V>(needle.equal(most).blend(rows, splat::<K, V>(least as i64)), width);
+            let rows = fold::<K, V>(needle.eq(most).select(rows, splat::<K, V>(least as i64)), width);
             let rows = Unpacked::new(rows);
             for column in 0..job.columns {
                 let row = rows.get::<K>(column) ^ least as usize;

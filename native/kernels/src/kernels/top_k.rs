@@ -220,13 +220,13 @@ unsafe fn collect_reaching<K: Kind, V: Lanes<K>, P: Packed, const NUMBERS: bool>
         for number in 0..V::GROUP {
             let lanes = read::<K, V>(all.add(at * K::SIZE), number, flip);
             if NUMBERS {
-                let nan = if K::KEYS { lanes.above(most) } else { lanes.unordered(lanes) };
-                below[number] = bound.above(lanes).or(nan);
+                let nan = if K::KEYS { lanes.gt(most) } else { lanes.unordered(lanes) };
+                below[number] = bound.gt(lanes).or(nan);
                 continue;
             }
-            below[number] = if numbers { bound.above(lanes) } else { lanes.equal(lanes) };
+            below[number] = if numbers { bound.gt(lanes) } else { lanes.eq(lanes) };
             if K::KEYS {
-                beyond[number] = least.above(lanes);
+                beyond[number] = least.gt(lanes);
             }
         }
         let mut hits = !word::<K, V>(V::GROUP, |number| below[number]);
@@ -321,7 +321,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
                 };
                 for half in [4, 2, 1] {
                     for number in 0..if count <= half { half } else { 0 } {
-                        largest[number] = largest[number].larger(largest[number + half]);
+                        largest[number] = largest[number].max(largest[number + half]);
                     }
                 }
                 if width < V::BYTES {
@@ -378,8 +378,8 @@ unsafe fn largest<K: Kind, V: Lanes<K>, const NUMBERS: bool>(
         for number in 0..LARGEST {
             if whole || start + number < registers {
                 let lanes = read::<K, V>(all, start + number, flip);
-                let lanes = if NUMBERS { lanes.numbers(least, infinity) } else { lanes };
-                largest[number] = lanes.larger(largest[number]);
+                let lanes = if NUMBERS { lanes.replace_nan(least, infinity) } else { lanes };
+                largest[number] = lanes.max(largest[number]);
             }
         }
     }
@@ -440,7 +440,7 @@ unsafe fn read<K: Kind, V: Lanes<K>>(from: Readable, number: usize, flip: V) -> 
     V::load(from.add(number * V::BYTES)).xor(flip).lanes()
 }
 
-/// The bits of some masks, in the form of [`Lanes::hits`].
+/// The bits of some masks, in the form of [`Lanes::eq_bits`].
 #[inline(always)]
 unsafe fn word<K: Kind, V: Lanes<K>>(count: usize, mask: impl Fn(usize) -> V::Mask) -> u64 {
     match K::SIZE {
@@ -492,7 +492,7 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
     /// Where lanes come before their own best, in an order in which all NaN are equal. `nan` is where those lanes are NaN.
     #[inline(always)]
     unsafe fn beats(&self, lanes: V, own: V, nan: V::Mask, [infinity, least]: [V; 2]) -> V::Mask {
-        let (above, own) = (lanes.above(own), own.nan(infinity, least));
+        let (above, own) = (lanes.gt(own), own.nan(infinity, least));
         if self.nan_first { above.or(nan).without(own) } else { above.or(own).without(nan) }
     }
 
@@ -516,9 +516,9 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
                     nan = lanes.nan(limits[0], limits[1]);
                     seen = seen.or(nan);
                 } else {
-                    V::see(&mut nans, read, read);
+                    V::note_nan(&mut nans, read, read);
                 }
-                let beats = |own: V| if NANS { self.beats(lanes, own, nan, limits) } else { lanes.above(own) };
+                let beats = |own: V| if NANS { self.beats(lanes, own, nan, limits) } else { lanes.gt(own) };
                 if count == k && !beats(V::load(self.state(group, k - 1).readable())).any() {
                     continue;
                 }
@@ -527,9 +527,9 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
                     let (best, places) = (self.state(group, at), self.state(group, k + at));
                     let (own, place) = (V::load(best.readable()), V::load(places.readable()));
                     let above = beats(own);
-                    above.blend(carry, own).store(best);
-                    above.blend(number, place).store(places);
-                    (carry, number) = (above.blend(own, carry), above.blend(place, number));
+                    above.select(carry, own).store(best);
+                    above.select(number, place).store(places);
+                    (carry, number) = (above.select(own, carry), above.select(place, number));
                 }
                 if count < k {
                     carry.store(self.state(group, count));
@@ -539,7 +539,7 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
         }
         let mut best = V::load(self.state(0, 0).readable());
         for group in 1..groups {
-            best = best.larger(V::load(self.state(group, 0).readable()));
+            best = best.max(V::load(self.state(group, 0).readable()));
         }
         if NANS { seen.any() } else { V::has_nan(nans, best, infinity) }
     }

@@ -14,24 +14,24 @@
 /// convert their results back.
 macro_rules! lanes {
     ($register:ty: $($kind:ident $mask:ty, $view:ident $bits:ident $mask_of:ident,
-       $larger:expr, $smaller:expr, $above:expr, $equal:expr $(, $unordered:expr)?;)*) => {$(
+       $max:expr, $min:expr, $gt:expr, $eq:expr $(, $unordered:expr)?;)*) => {$(
         impl Lanes<$kind> for $register {
             type Mask = $mask;
             #[inline(always)]
-            unsafe fn larger(self, other: Self) -> Self {
-                $bits($larger($view(self), $view(other)))
+            unsafe fn max(self, other: Self) -> Self {
+                $bits($max($view(self), $view(other)))
             }
             #[inline(always)]
-            unsafe fn smaller(self, other: Self) -> Self {
-                $bits($smaller($view(self), $view(other)))
+            unsafe fn min(self, other: Self) -> Self {
+                $bits($min($view(self), $view(other)))
             }
             #[inline(always)]
-            unsafe fn above(self, other: Self) -> $mask {
-                $mask_of($above($view(self), $view(other)))
+            unsafe fn gt(self, other: Self) -> $mask {
+                $mask_of($gt($view(self), $view(other)))
             }
             #[inline(always)]
-            unsafe fn equal(self, other: Self) -> $mask {
-                $mask_of($equal($view(self), $view(other)))
+            unsafe fn eq(self, other: Self) -> $mask {
+                $mask_of($eq($view(self), $view(other)))
             }
             $(#[inline(always)]
             unsafe fn unordered(self, other: Self) -> $mask {
@@ -103,8 +103,8 @@ kinds! {
 pub trait Register: Copy {
     /// Bytes of the register, a multiple of 16.
     const BYTES: usize;
-    /// For lanes of 1, 2, 4 and 8 bytes: the bits per lane in a word of [`hits`](Lanes::hits), and the registers per word.
-    const HITS: [(usize, usize); 4];
+    /// For lanes of 1, 2, 4 and 8 bytes: the bits per lane in a word of [`eq_bits`](Lanes::eq_bits), and the registers per word.
+    const EQ_BITS: [(usize, usize); 4];
     /// Loads a register, without a check: for [`load`](Self::load) alone.
     unsafe fn load_raw(from: *const u8) -> Self;
     /// Loads parts of 16 bytes, without a check: for [`load_parts`](Self::load_parts) alone.
@@ -144,10 +144,10 @@ pub trait Register: Copy {
     /// Converts 16-bit lanes from sign and magnitude to two's complement, or back.
     unsafe fn complement(self) -> Self;
     /// The larger of each two unsigned 16-bit lanes.
-    unsafe fn higher(self, other: Self) -> Self;
+    unsafe fn max_u16(self, other: Self) -> Self;
     /// The lanes of `SIZE` bytes whose byte in the mask is not 0, and `other` in place of the others.
     #[inline(always)]
-    unsafe fn under<const SIZE: usize>(self, mask: *const u8, other: Self) -> Self {
+    unsafe fn select_by_bytes<const SIZE: usize>(self, mask: *const u8, other: Self) -> Self {
         let mut lanes = [0u8; 64];
         let mut others = [0u8; 64];
         self.store_raw(lanes.as_mut_ptr());
@@ -170,8 +170,8 @@ pub trait Mask<V>: Copy {
     /// Whether the mask holds anywhere.
     unsafe fn any(self) -> bool;
     /// The lanes of `yes` where the mask holds, and of `no` elsewhere.
-    unsafe fn blend(self, yes: V, no: V) -> V;
-    /// Packs `count` masks for lanes of `SIZE` bytes into a word, as [`Register::HITS`] says.
+    unsafe fn select(self, yes: V, no: V) -> V;
+    /// Packs `count` masks for lanes of `SIZE` bytes into a word, as [`Register::EQ_BITS`] says.
     unsafe fn word<const SIZE: usize>(count: usize, mask: impl Fn(usize) -> Self) -> u64;
 }
 
@@ -179,21 +179,21 @@ pub trait Mask<V>: Copy {
 pub trait Lanes<K: Kind>: Register {
     /// The number of lanes in a register.
     const LANES: usize = Self::BYTES / K::SIZE;
-    /// Bits per lane in a word of [`hits`](Self::hits).
-    const BITS: usize = Self::HITS[K::SIZE.trailing_zeros() as usize].0;
+    /// Bits per lane in a word of [`eq_bits`](Self::eq_bits).
+    const BITS: usize = Self::EQ_BITS[K::SIZE.trailing_zeros() as usize].0;
     /// Registers per word.
-    const GROUP: usize = Self::HITS[K::SIZE.trailing_zeros() as usize].1;
+    const GROUP: usize = Self::EQ_BITS[K::SIZE.trailing_zeros() as usize].1;
     /// The result of comparing two registers.
     type Mask: Mask<Self>;
 
     /// The larger of each two lanes. A NaN may be lost.
-    unsafe fn larger(self, other: Self) -> Self;
+    unsafe fn max(self, other: Self) -> Self;
     /// The smaller of each two lanes, the second of equal ones. A NaN may be lost.
-    unsafe fn smaller(self, other: Self) -> Self;
+    unsafe fn min(self, other: Self) -> Self;
     /// Where these lanes are larger than those of `other`.
-    unsafe fn above(self, other: Self) -> Self::Mask;
+    unsafe fn gt(self, other: Self) -> Self::Mask;
     /// Where lanes are equal.
-    unsafe fn equal(self, other: Self) -> Self::Mask;
+    unsafe fn eq(self, other: Self) -> Self::Mask;
     /// Where either float is NaN.
     #[inline(always)]
     unsafe fn unordered(self, _other: Self) -> Self::Mask {
@@ -207,39 +207,39 @@ pub trait Lanes<K: Kind>: Register {
     }
     /// These lanes, with `least` in place of NaN. `infinity` is the infinity of a keyed kind.
     #[inline(always)]
-    unsafe fn numbers(self, least: Self, infinity: Self) -> Self {
+    unsafe fn replace_nan(self, least: Self, infinity: Self) -> Self {
         if K::KEYS {
-            self.above(infinity).blend(least, self).larger(least)
+            self.gt(infinity).select(least, self).max(least)
         } else if K::FLOAT && cfg!(target_arch = "aarch64") {
-            self.unordered(self).blend(least, self)
+            self.unordered(self).select(least, self)
         } else {
-            // If either lane is NaN, `larger` returns the second.
-            self.larger(least)
+            // If either lane is NaN, `max` returns the second.
+            self.max(least)
         }
     }
     /// Where a lane is NaN. `infinity` is the infinity of a keyed kind, and `least` that with a sign.
     #[inline(always)]
     unsafe fn nan(self, infinity: Self, least: Self) -> Self::Mask {
-        if K::KEYS { self.above(infinity).or(least.above(self)) } else { self.unordered(self) }
+        if K::KEYS { self.gt(infinity).or(least.gt(self)) } else { self.unordered(self) }
     }
     /// Where these lanes beat `best`, they replace it, and `number` replaces `place`. Equal lanes keep the bits of `best`.
     #[inline(always)]
-    unsafe fn take(self, number: Self, best: &mut Self, place: &mut Self) {
-        let above = self.above(*best);
+    unsafe fn update_max(self, number: Self, best: &mut Self, place: &mut Self) {
+        let above = self.gt(*best);
         // With NEON the maximum of two zeros is +0.
-        *best = if cfg!(target_arch = "aarch64") { above.blend(self, *best) } else { self.larger(*best) };
-        *place = above.blend(number, *place);
+        *best = if cfg!(target_arch = "aarch64") { above.select(self, *best) } else { self.max(*best) };
+        *place = above.select(number, *place);
     }
     /// Whether any lane equals the same lane of the other register.
     #[inline(always)]
-    unsafe fn meets(self, other: Self) -> bool {
-        self.equal(other).any()
+    unsafe fn any_eq(self, other: Self) -> bool {
+        self.eq(other).any()
     }
     /// Which lanes of up to [`GROUP`](Self::GROUP) registers equal the same lane of the needle.
     #[inline(always)]
-    unsafe fn hits(registers: &[Self], needle: Self) -> u64 {
+    unsafe fn eq_bits(registers: &[Self], needle: Self) -> u64 {
         debug_assert!(registers.len() <= Self::GROUP, "a word holds the hits of {} registers", Self::GROUP);
-        let mask = |at: usize| registers[at].equal(needle);
+        let mask = |at: usize| registers[at].eq(needle);
         match K::SIZE {
             1 => Self::Mask::word::<1>(registers.len(), mask),
             2 => Self::Mask::word::<2>(registers.len(), mask),
@@ -254,9 +254,9 @@ pub trait Lanes<K: Kind>: Register {
     }
     /// Looks for NaN in two registers of elements.
     #[inline(always)]
-    unsafe fn see(nans: &mut Nans<K, Self>, one: Self, other: Self) {
+    unsafe fn note_nan(nans: &mut Nans<K, Self>, one: Self, other: Self) {
         if K::KEYS {
-            nans.most = one.higher(other).higher(nans.most);
+            nans.most = one.max_u16(other).max_u16(nans.most);
         } else if K::FLOAT {
             nans.nan = nans.nan.or(one.unordered(other));
         }
@@ -266,7 +266,7 @@ pub trait Lanes<K: Kind>: Register {
     unsafe fn has_nan(nans: Nans<K, Self>, best: Self, infinity: Self) -> bool {
         if K::KEYS {
             let negative = nans.most.xor(Self::splat::<2>(i16::MIN.into()));
-            best.above(infinity).or(negative.above(infinity)).any()
+            best.gt(infinity).or(negative.gt(infinity)).any()
         } else {
             K::FLOAT && nans.nan.any()
         }
@@ -331,16 +331,16 @@ pub unsafe fn fold<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
     debug_assert!(width.is_power_of_two() && width >= K::SIZE, "lanes of {} bytes, {width} bytes apart", K::SIZE);
     // Each step joins a lane with one half as far away: from the width of the register down to the one that is wanted.
     if V::BYTES >= 64 && width <= 32 {
-        best = best.larger(best.exchange::<2>());
+        best = best.max(best.exchange::<2>());
     }
     if V::BYTES >= 32 && width <= 16 {
-        best = best.larger(best.exchange::<1>());
+        best = best.max(best.exchange::<1>());
     }
     if width <= 8 {
-        best = best.larger(best.shuffle(const { &rotation(16, 8) }));
+        best = best.max(best.shuffle(const { &rotation(16, 8) }));
     }
     if width <= 4 {
-        best = best.larger(best.shuffle(const { &rotation(16, 4) }));
+        best = best.max(best.shuffle(const { &rotation(16, 4) }));
     }
     within_words::<K, V>(best, width)
 }
@@ -349,10 +349,10 @@ pub unsafe fn fold<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
 #[inline(always)]
 unsafe fn within_words<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
     if width <= 2 {
-        best = best.larger(best.shuffle(const { &rotation(4, 2) }));
+        best = best.max(best.shuffle(const { &rotation(4, 2) }));
     }
     if width == 1 {
-        best = best.larger(best.shuffle(const { &rotation(4, 1) }));
+        best = best.max(best.shuffle(const { &rotation(4, 1) }));
     }
     best
 }
@@ -367,7 +367,7 @@ pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
 /// 8 of the first, then of the second. Zips join pairs of registers, so that four take little longer than one.
 #[inline(always)]
 pub unsafe fn fold_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 2] {
-    let join = |(low, high): (V, V)| low.larger(high);
+    let join = |(low, high): (V, V)| low.max(high);
     if K::SIZE == 8 {
         return [fold::<K, V>(join(a.zip::<8>(b)), 16), fold::<K, V>(join(c.zip::<8>(d)), 16)];
     }
@@ -405,7 +405,7 @@ pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
     // The word whose hits win comes last, and replaces the others without a branch, which would be mispredicted.
     for step in 0..words {
         let at = if LAST { step } else { words - 1 - step };
-        let hits = V::hits(&registers[at * V::GROUP..N.min((at + 1) * V::GROUP)], needle);
+        let hits = V::eq_bits(&registers[at * V::GROUP..N.min((at + 1) * V::GROUP)], needle);
         let bit = if LAST { 63 ^ hits.leading_zeros() } else { hits.trailing_zeros() };
         let here = at * V::GROUP * V::LANES + bit as usize / V::BITS;
         place = if step == 0 { here } else { select_unpredictable(hits != 0, here, place) };

@@ -10,7 +10,7 @@ use std::convert::identity;
 
 impl Register for uint8x16_t {
     const BYTES: usize = 16;
-    const HITS: [(usize, usize); 4] = [(1, 4), (4, 2), (4, 4), (8, 4)];
+    const EQ_BITS: [(usize, usize); 4] = [(1, 4), (4, 2), (4, 4), (8, 4)];
     #[inline(always)]
     unsafe fn load_raw(from: *const u8) -> Self {
         vld1q_u8(from)
@@ -65,7 +65,7 @@ impl Register for uint8x16_t {
         vreinterpretq_u8_s16(vbslq_s16(vcltzq_s16(bits), negative, bits))
     }
     #[inline(always)]
-    unsafe fn higher(self, other: Self) -> Self {
+    unsafe fn max_u16(self, other: Self) -> Self {
         vreinterpretq_u8_u16(vmaxq_u16(vreinterpretq_u16_u8(self), vreinterpretq_u16_u8(other)))
     }
 }
@@ -94,7 +94,7 @@ impl Mask<Self> for uint8x16_t {
         nibbles(self) != 0
     }
     #[inline(always)]
-    unsafe fn blend(self, yes: Self, no: Self) -> Self {
+    unsafe fn select(self, yes: Self, no: Self) -> Self {
         vbslq_u8(self, yes, no)
     }
     #[inline(always)]

@@ -10,7 +10,7 @@ pub struct Part([u8; 16]);
 
 impl Register for Part {
     const BYTES: usize = 16;
-    const HITS: [(usize, usize); 4] = [(1, 4); 4];
+    const EQ_BITS: [(usize, usize); 4] = [(1, 4); 4];
     #[inline(always)]
     unsafe fn load_raw(from: *const u8) -> Self {
         Self(from.cast::<[u8; 16]>().read())
@@ -60,7 +60,7 @@ impl Register for Part {
         Self(array::from_fn(|at| turn(lane(at)).to_ne_bytes()[at % 2]))
     }
     #[inline(always)]
-    unsafe fn higher(self, other: Self) -> Self {
+    unsafe fn max_u16(self, other: Self) -> Self {
         larger::<u16>(self, other)
     }
 }
@@ -83,7 +83,7 @@ impl Mask<Self> for Part {
         self.0 != [0; 16]
     }
     #[inline(always)]
-    unsafe fn blend(self, yes: Self, no: Self) -> Self {
+    unsafe fn select(self, yes: Self, no: Self) -> Self {
         Self(array::from_fn(|at| if self.0[at] == 0 { no.0[at] } else { yes.0[at] }))
     }
     #[inline(always)]
@@ -134,11 +134,11 @@ fn unordered<N: Number>(a: Part, b: Part) -> Part {
 }
 
 unsafe fn larger<N: Number>(a: Part, b: Part) -> Part {
-    above::<N>(a, b).blend(a, b)
+    above::<N>(a, b).select(a, b)
 }
 
 unsafe fn smaller<N: Number>(a: Part, b: Part) -> Part {
-    above::<N>(b, a).blend(a, b)
+    above::<N>(b, a).select(a, b)
 }
 
 lanes! { Part:

@@ -168,7 +168,7 @@ pub unsafe fn values<K: Kind, V: Lanes<K>>(
     // Keys and elements convert alike in both directions: the same operation gives the elements back.
     let zero = splat::<K, V>(0);
     lanes.lanes().xor(flip).store(to);
-    if K::KEYS && lanes.meets(zero) {
+    if K::KEYS && lanes.any_eq(zero) {
         let places = Unpacked::new(places);
         for lane in 0..V::LANES {
             let from = element(lane, places.get::<K>(lane));

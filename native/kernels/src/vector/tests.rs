@@ -10,13 +10,13 @@ unsafe fn find<K: Kind, V: Lanes<K>>() {
         bytes[lane * K::SIZE..][..K::SIZE].fill(0x3f);
         let registers = bytes.chunks_exact(V::BYTES).take(count);
         let registers: Vec<V> = registers.map(|bytes| V::load_raw(bytes.as_ptr()).lanes()).collect();
-        let hits = V::hits(&registers, splat::<K, V>(0x3f3f_3f3f_3f3f_3f3f));
+        let hits = V::eq_bits(&registers, splat::<K, V>(0x3f3f_3f3f_3f3f_3f3f));
         assert_eq!(hits, u64::MAX >> (64 - V::BITS) << (lane * V::BITS), "lane {lane} of {count} registers");
     }
 }
 
 /// Checks that a NaN of either sign is seen wherever it lies, and that no number is mistaken for NaN.
-unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
+unsafe fn note_nan<K: Kind, V: Lanes<K>>(infinity: i64) {
     let top = 1i64.rotate_left(8 * K::SIZE as u32 - 1);
     let limit = splat::<K, V>(infinity);
     let least = splat::<K, V>(if K::KEYS { -infinity } else { infinity | top });
@@ -28,11 +28,11 @@ unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
             bytes[lane * K::SIZE..][..K::SIZE].copy_from_slice(value);
             let [one, other] = [0, V::BYTES].map(|at| V::load_raw(bytes[at..].as_ptr()));
             let mut nans = V::no_nan();
-            V::see(&mut nans, one, other);
+            V::note_nan(&mut nans, one, other);
             let lanes = [one.lanes(), other.lanes()];
-            assert_eq!(V::has_nan(nans, lanes[0].larger(lanes[1]), limit), nan == 1, "lane {lane}, sign {sign:x}");
-            for lanes in lanes.map(|lanes| lanes.numbers(least, limit)) {
-                let beyond = lanes.above(limit).or(least.above(lanes)).or(lanes.unordered(lanes));
+            assert_eq!(V::has_nan(nans, lanes[0].max(lanes[1]), limit), nan == 1, "lane {lane}, sign {sign:x}");
+            for lanes in lanes.map(|lanes| lanes.replace_nan(least, limit)) {
+                let beyond = lanes.gt(limit).or(least.gt(lanes)).or(lanes.unordered(lanes));
                 assert!(!beyond.any(), "lane {lane}, sign {sign:x}");
             }
         }
@@ -40,11 +40,11 @@ unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
 }
 
 /// Checks that each lane is that of the register under its byte of the mask.
-unsafe fn under<V: Lanes<Int8>, const SIZE: usize>() {
+unsafe fn select_by_bytes<V: Lanes<Int8>, const SIZE: usize>() {
     let [bytes, others]: [[u8; 64]; 2] = [0, 100].map(|first| std::array::from_fn(|at| first + at as u8));
     // The mask ends where its last byte is.
     let mask: Vec<u8> = (0..V::BYTES / SIZE).map(|lane| [0, 1, 0, 255, 128, 0, 0][lane % 7]).collect();
-    let lanes = V::load_raw(bytes.as_ptr()).under::<SIZE>(mask.as_ptr(), V::load_raw(others.as_ptr()));
+    let lanes = V::load_raw(bytes.as_ptr()).select_by_bytes::<SIZE>(mask.as_ptr(), V::load_raw(others.as_ptr()));
     let mut result = [0u8; 64];
     lanes.store_raw(result.as_mut_ptr());
     for at in 0..V::BYTES {
@@ -54,18 +54,18 @@ unsafe fn under<V: Lanes<Int8>, const SIZE: usize>() {
 }
 
 unsafe fn all<V: Lanes<Int8> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>>() {
-    under::<V, 1>();
-    under::<V, 2>();
-    under::<V, 4>();
-    under::<V, 8>();
+    select_by_bytes::<V, 1>();
+    select_by_bytes::<V, 2>();
+    select_by_bytes::<V, 4>();
+    select_by_bytes::<V, 8>();
     find::<Int8, V>();
     find::<Float16, V>();
     find::<Float32, V>();
     find::<Float64, V>();
-    see::<Float16, V>(0x7c00);
-    see::<Float16, V>(0x7f80);
-    see::<Float32, V>(0x7f80_0000);
-    see::<Float64, V>(0x7ff0_0000_0000_0000);
+    note_nan::<Float16, V>(0x7c00);
+    note_nan::<Float16, V>(0x7f80);
+    note_nan::<Float32, V>(0x7f80_0000);
+    note_nan::<Float64, V>(0x7ff0_0000_0000_0000);
 }
 
 #[test]

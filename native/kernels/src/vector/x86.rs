@@ -9,14 +9,14 @@ use std::arch::x86_64::*;
 use std::convert::identity;
 
 macro_rules! register {
-    ($register:ty, $bytes:literal $hits:expr, $load:ident $store:ident $xor:ident $shuffle:ident $higher:ident,
+    ($register:ty, $bytes:literal $hits:expr, $load:ident $store:ident $xor:ident $shuffle:ident $max_u16:ident,
      [$splat1:ident $splat2:ident $splat4:ident $splat8:ident],
      [$low1:ident $high1:ident $low2:ident $high2:ident $low4:ident $high4:ident $low8:ident $high8:ident],
      |$from:ident, $stride:ident| $parts:expr, |$table:ident| $wide:expr, |$self:ident| $exchange:expr, $complement:expr
      $(, |$mask:ident, $other:ident| [$under1:expr, $under2:expr, $under4:expr, $under8:expr])?) => {
         impl Register for $register {
             const BYTES: usize = $bytes;
-            const HITS: [(usize, usize); 4] = $hits;
+            const EQ_BITS: [(usize, usize); 4] = $hits;
             #[inline(always)]
             unsafe fn load_raw(from: *const u8) -> Self {
                 $load(from.cast())
@@ -67,11 +67,11 @@ macro_rules! register {
                 $complement
             }
             #[inline(always)]
-            unsafe fn higher(self, other: Self) -> Self {
-                $higher(self, other)
+            unsafe fn max_u16(self, other: Self) -> Self {
+                $max_u16(self, other)
             }
             $(#[inline(always)]
-            unsafe fn under<const SIZE: usize>(self, $mask: *const u8, $other: Self) -> Self {
+            unsafe fn select_by_bytes<const SIZE: usize>(self, $mask: *const u8, $other: Self) -> Self {
                 let $self = self;
                 match SIZE {
                     1 => $under1,
@@ -172,7 +172,7 @@ macro_rules! masks {
                 $bits != 0
             }
             #[inline(always)]
-            unsafe fn blend(self, yes: Self, no: Self) -> Self {
+            unsafe fn select(self, yes: Self, no: Self) -> Self {
                 $blend(no, yes, self)
             }
             #[inline(always)]
@@ -239,7 +239,7 @@ macro_rules! bits {
                 self != 0
             }
             #[inline(always)]
-            unsafe fn blend(self, yes: __m512i, no: __m512i) -> __m512i {
+            unsafe fn select(self, yes: __m512i, no: __m512i) -> __m512i {
                 $blend(self, no, yes)
             }
             #[inline(always)]

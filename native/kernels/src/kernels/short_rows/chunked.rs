@@ -80,19 +80,19 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
                 }
                 // One comparison notes the NaN of two registers.
                 for at in (0..CHUNK).step_by(2) {
-                    V::see(&mut nans, read[at], read[at + 1]);
+                    V::note_nan(&mut nans, read[at], read[at + 1]);
                 }
                 for at in 0..CHUNK {
                     read[at] = M::lanes::<K, V>(constants, read[at]);
                 }
                 // Pairs first: no comparison waits for the one before it.
-                let mut most = read[0].larger(read[1]);
+                let mut most = read[0].max(read[1]);
                 for at in (2..CHUNK).step_by(2) {
-                    most = most.larger(read[at].larger(read[at + 1]));
+                    most = most.max(read[at].max(read[at + 1]));
                 }
                 // The search looks here for the chunk.
                 spill.add(chunk * ROWS + row).write(most);
-                best[row] = if chunk == 0 { most } else { most.larger(best[row]) };
+                best[row] = if chunk == 0 { most } else { most.max(best[row]) };
             }
             offset = next.min((job.len * K::SIZE).wrapping_sub(CHUNK * V::BYTES));
             next += CHUNK * V::BYTES;
@@ -116,7 +116,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
         for step in 0..chunks {
             let chunk = if LAST { step } else { chunks - 1 - step };
             for row in 0..ROWS {
-                let any = (*spill.add(chunk * ROWS + row)).meets(needle[row]);
+                let any = (*spill.add(chunk * ROWS + row)).any_eq(needle[row]);
                 chunk_of[row] = select_unpredictable(any, chunk, chunk_of[row]);
             }
         }

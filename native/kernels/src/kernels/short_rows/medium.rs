@@ -225,7 +225,7 @@ pub unsafe fn decide<K: Kind, V: Lanes<K>, M: Mode, const ROWS: usize>(
     // A NaN that has a key may be the largest lane of any row.
     let mut all = best[0];
     for row in 1..ROWS {
-        all = all.larger(best[row]);
+        all = all.max(best[row]);
     }
     let mut undecided = !M::IGNORES_NAN && V::has_nan(nans, all, constants.infinity);
     if M::AS_INTEGERS {
@@ -233,7 +233,7 @@ pub unsafe fn decide<K: Kind, V: Lanes<K>, M: Mode, const ROWS: usize>(
         let one = splat::<K, V>(1);
         let mut none = V::Mask::none();
         for row in 0..ROWS {
-            none = none.or(one.above(best[row]));
+            none = none.or(one.gt(best[row]));
         }
         undecided |= none.any();
     }
@@ -370,7 +370,7 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
         if job.marks {
             let mut lost = false;
             for row in 0..ROWS {
-                let loses = needle[row].meets(constants.least);
+                let loses = needle[row].any_eq(constants.least);
                 // `usize::MAX` becomes the index -1.
                 places[row] = select_unpredictable(loses, usize::MAX, places[row]);
                 lost |= loses;

@@ -37,7 +37,7 @@ pub trait Mode {
         if Self::AS_INTEGERS {
             elements
         } else if Self::IGNORES_NAN {
-            elements.lanes().numbers(constants.least, constants.infinity)
+            elements.lanes().replace_nan(constants.least, constants.infinity)
         } else {
             elements.lanes()
         }

@@ -188,18 +188,18 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         let (mut best, mut place) = (columns[0], *numbers);
         let mut least = columns[0];
         unroll!(Q, step => if step > 0 && (!ONE || step < job.len) {
-            columns[step].take(*numbers.add(step), &mut best, &mut place);
+            columns[step].update_max(*numbers.add(step), &mut best, &mut place);
             if M::BOTH {
-                least = columns[step].smaller(least);
+                least = columns[step].min(least);
             }
         });
         for number in 1..if ONE { 1 } else { job.len.div_ceil(Q) } {
             let columns = self.columns::<SPREAD>(part(number), constants, table, &mut nans);
             let numbers = numbers.add(start(number));
             unroll!(Q, step => {
-                columns[step].take(*numbers.add(step), &mut best, &mut place);
+                columns[step].update_max(*numbers.add(step), &mut best, &mut place);
                 if M::BOTH {
-                    least = columns[step].smaller(least);
+                    least = columns[step].min(least);
                 }
             });
         }
@@ -237,7 +237,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
             columns[at] = M::elements::<K, V>(constants, bytes);
             if at % 2 == 1 {
                 if !M::IGNORES_NAN {
-                    V::see(nans, columns[at - 1], columns[at]);
+                    V::note_nan(nans, columns[at - 1], columns[at]);
                 }
                 columns[at - 1] = M::lanes::<K, V>(constants, columns[at - 1]);
                 columns[at] = M::lanes::<K, V>(constants, columns[at]);
@@ -259,8 +259,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         let job = self.0;
         debug_assert!(first + V::LANES <= job.rows);
         if !job.to.index.is_null() {
-            let least = best.equal(least);
-            let places = if job.marks { least.blend(splat::<K, V>(-1), place) } else { place };
+            let least = best.eq(least);
+            let places = if job.marks { least.select(splat::<K, V>(-1), place) } else { place };
             let to = job.to.places_of(job.rows).add(first * size_of::<i64>());
             store_places::<K, V, true>(places, to);
         }

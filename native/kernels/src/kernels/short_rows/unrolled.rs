@@ -44,10 +44,10 @@ impl<M: Mode, const N: usize> Unrolled<M, N> {
     unsafe fn masked<K: Kind, V: Lanes<K>>(job: &Job, elements: V, loser: V, row: usize, after: usize) -> V {
         let mask = job.mask(row).add(after / K::SIZE).read(V::LANES);
         match K::SIZE {
-            1 => elements.under::<1>(mask, loser),
-            2 => elements.under::<2>(mask, loser),
-            4 => elements.under::<4>(mask, loser),
-            _ => elements.under::<8>(mask, loser),
+            1 => elements.select_by_bytes::<1>(mask, loser),
+            2 => elements.select_by_bytes::<2>(mask, loser),
+            4 => elements.select_by_bytes::<4>(mask, loser),
+            _ => elements.select_by_bytes::<8>(mask, loser),
         }
     }
 }
@@ -78,9 +78,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
                 // NaN is noted in elements, before it is lost in lanes.
                 read[at] = M::elements::<K, V>(constants, elements);
                 let lanes = M::lanes::<K, V>(constants, read[at]);
-                best[row] = if at == 0 { lanes } else { lanes.larger(best[row]) };
+                best[row] = if at == 0 { lanes } else { lanes.max(best[row]) };
                 if M::BOTH {
-                    least[row] = if at == 0 { lanes } else { lanes.smaller(least[row]) };
+                    least[row] = if at == 0 { lanes } else { lanes.min(least[row]) };
                 }
                 if Self::keeps_lanes::<K>() {
                     spill.add(row * N + at).write(lanes);
@@ -92,14 +92,14 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
             // One comparison notes the NaN of two registers: of one row, or below of two.
             if N > 1 {
                 for at in (0..N).step_by(2) {
-                    V::see(&mut nans, read[at], read[(at + 1).min(N - 1)]);
+                    V::note_nan(&mut nans, read[at], read[(at + 1).min(N - 1)]);
                 }
             }
         }
         // Rows of one register have no second register to look at with it: two rows are looked at together.
         if N == 1 {
             for row in (0..ROWS).step_by(2) {
-                V::see(&mut nans, only[row], only[(row + 1).min(ROWS - 1)]);
+                V::note_nan(&mut nans, only[row], only[(row + 1).min(ROWS - 1)]);
             }
         }
         decide::<K, V, M, ROWS>(best, least, nans, constants)
@@ -142,7 +142,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
         for row in first..first + ROWS {
             for at in 0..N {
                 let elements = V::load(job.row(row).add(Self::start::<K, V>(job.len, at) * K::SIZE));
-                fills = fills.or(elements.equal(loser));
+                fills = fills.or(elements.eq(loser));
             }
         }
         fills.any()
