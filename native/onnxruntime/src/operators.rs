@@ -145,7 +145,7 @@ pub struct Node {
     last: bool,
     /// Whether an empty list of axes means no axis, rather than all axes. Only a `Reduce` has one.
     noop: bool,
-    /// Whether a slice without elements gives the value that loses to all others, rather than an error.
+    /// Whether a slice without elements gives the identity, rather than an error.
     identity: bool,
     broadcast: bool,
     k: Option<i64>,

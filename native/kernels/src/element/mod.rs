@@ -121,8 +121,9 @@ impl ElementType {
         }, UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64);
     }
 
-    /// The bits of an element that loses to all others except its equals and NaN; zero above its size.
-    pub fn loser(self, largest: bool) -> u64 {
+    /// The bits of the identity of max (or of min): the element that loses to all others but its equals and NaN. Zero above its
+    /// size.
+    pub fn identity(self, largest: bool) -> u64 {
         let bits = 8 * self.size() as u32;
         let sign = 1 << (bits - 1);
         match self {
@@ -236,10 +237,10 @@ pub(crate) use {with_element, with_element_and_extreme, with_element_and_order, 
 
 #[cfg(test)]
 #[test]
-fn losers_are_no_wider_than_their_elements() {
+fn identities_are_no_wider_than_their_elements() {
     use ElementType::*;
     let all = [Bool, UInt8, UInt16, UInt32, UInt64, Int8, Int16, Int32, Int64, Float16, BFloat16, Float32, Float64];
     for (element, largest) in all.into_iter().flat_map(|element| [(element, false), (element, true)]) {
-        assert!(element.loser(largest) <= u64::MAX >> (64 - 8 * element.size()), "{element:?}");
+        assert!(element.identity(largest) <= u64::MAX >> (64 - 8 * element.size()), "{element:?}");
     }
 }

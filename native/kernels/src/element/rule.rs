@@ -19,7 +19,7 @@ pub struct Rule {
     /// The largest key of the type.
     pub largest: i64,
     /// The bits of an element that loses to all others except its equals.
-    pub loser: u64,
+    pub identity: u64,
 }
 
 impl Rule {
@@ -47,14 +47,24 @@ impl Rule {
             true => 1,
         };
         // Infinity loses to all others if the smallest is wanted.
-        let infinity = if float { element.loser(false) as i64 } else { 0 };
+        let infinity = if float { element.identity(false) as i64 } else { 0 };
         let highest = if float { nan.max(infinity) } else { i64::MAX >> (64 - 8 * size) };
-        let loser = match element.nan() {
-            Some(pattern) if !nan_first => element.loser(largest) | pattern.magnitude,
+        let identity = match element.nan() {
+            Some(pattern) if !nan_first => element.identity(largest) | pattern.magnitude,
             // Not a Time comes last, or the integer next to it.
-            _ => element.loser(largest).wrapping_add(shift.unsigned_abs()),
+            _ => element.identity(largest).wrapping_add(shift.unsigned_abs()),
         };
-        Self { size, float, flip, nan, infinity, shift, is_bool: element == ElementType::Bool, largest: highest, loser }
+        Self {
+            size,
+            float,
+            flip,
+            nan,
+            infinity,
+            shift,
+            is_bool: element == ElementType::Bool,
+            largest: highest,
+            identity,
+        }
     }
 
     /// Whether only NaN has this key or a larger one.
@@ -126,8 +136,8 @@ fn losers_lose_to_all_others() {
             let rule = Rule::new(element, largest, nan_first, times);
             let key = |bits: u64| rule.key(bits & u64::MAX >> (64 - 8 * rule.size), rule.size, rule.float);
             let top = 1 << (8 * rule.size - 1);
-            let others = [0, 1, top - 1, top, top + 1, u64::MAX, element.loser(largest), element.loser(!largest)];
-            assert!(others.into_iter().all(|bits| key(bits) >= key(rule.loser)), "{rule:?}");
+            let others = [0, 1, top - 1, top, top + 1, u64::MAX, element.identity(largest), element.identity(!largest)];
+            assert!(others.into_iter().all(|bits| key(bits) >= key(rule.identity)), "{rule:?}");
         }
     }
 }

@@ -59,7 +59,7 @@ pub trait Source: Copy {
     /// # Safety
     /// The element and its byte in the mask may be read.
     unsafe fn lane<O: Order>(self, at: usize) -> <Self::Element as HasLane>::Lane;
-    /// The element at `at`: an element that loses to all others if this one is masked out.
+    /// The element at `at`: the identity if this one is masked out.
     ///
     /// # Safety
     /// As for [`lane`](Self::lane).

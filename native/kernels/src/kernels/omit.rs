@@ -1,4 +1,4 @@
-//! Skipped elements: in a packed block, each of them is replaced by an element that loses to all others.
+//! Skipped elements: in a packed block, each of them is replaced by the identity.
 //!
 //! NaN and NaT are recognised by their bits, so that one kernel per element size serves all types.
 

@@ -286,9 +286,9 @@ pub struct Find<'a, K, V, P> {
     /// How many are wanted, at most the lanes of [`LARGEST`] registers.
     pub k: usize,
     pub sorted: bool,
-    /// The infinity of 16-bit floats, and the bits of the element that loses to all others.
+    /// The infinity of 16-bit floats, and the bits of the identity.
     pub infinity: i64,
-    pub loser: i64,
+    pub identity: i64,
     pub to: Results,
     pub candidates: &'a mut Candidates<P>,
     pub kind: PhantomData<(K, V)>,
@@ -298,12 +298,12 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        let Self { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, .. } = self;
+        let Self { from, lines, stride, len, k, sorted, infinity, identity, to, candidates, .. } = self;
         if (K::SIZE < 8) != (size_of::<P>() == 8) {
             unreachable!("such a line is not read so");
         }
         let flip = splat::<K, V>(candidates.rule.flip);
-        let least = splat::<K, V>(loser).xor(flip).lanes();
+        let least = splat::<K, V>(identity).xor(flip).lanes();
         let (most, registers) = (splat::<K, V>(infinity), len / V::LANES);
         // Whether 16-bit NaN hides numbers: it is larger than they are, but comes last.
         let mut hidden = false;

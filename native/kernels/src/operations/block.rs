@@ -274,14 +274,14 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 } else {
                     read_rows(ends, lines, rest, len, self.last());
                 }
-                // These kernels give every row a place: it becomes -1 where that element is skipped or loses to all others.
+                // These kernels give every row a place: it becomes -1 where that element is skipped or is the identity.
                 let marked = if marks { rest } else { 0 };
                 for row in 0..marked {
                     let (line, index) = (lines.from(row as isize), to.index.add(count + row));
                     let place = index.read_unaligned() as isize;
                     let bits = bits(line.data.wrapping_offset(place * size as isize).read(size), size, false);
                     let masked = !line.mask.is_null() && *line.mask.wrapping_offset(place).read(1) == 0;
-                    if masked || bits == element.loser(largest) || inputs[0].pattern().matches(bits) {
+                    if masked || bits == element.identity(largest) || inputs[0].pattern().matches(bits) {
                         index.write_unaligned(-1);
                     }
                 }
@@ -343,7 +343,7 @@ unsafe fn omit(
     mut mask: *const u8,
     mut mask_strides: (isize, isize),
 ) -> bool {
-    let (pattern, fill) = (input.pattern(), input.element.loser(input.largest));
+    let (pattern, fill) = (input.pattern(), input.element.identity(input.largest));
     let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
     let repeats = mask_strides.0 == 0 && lens.0 > 1;
     if !mask.is_null() && (repeats || !matches!(mask_strides.1, 0 | 1)) {

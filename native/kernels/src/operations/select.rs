@@ -3,11 +3,11 @@
 //! Elements may be skipped: because of a mask, or because they are NaN or NaT.
 //!
 //! ```text
-//! replace each skipped element, as it is packed or compared, by an element that loses to all others: the loser
+//! replace each skipped element, as it is packed or compared, by the identity, the element that loses to all others
 //! index = the index of the extremum, which may be that of a skipped element
 //! if the element at the index is skipped (kernels of short rows return -1 for it):
 //!     if the mask skips the whole slice: index = -1
-//!     otherwise the elements that take part all equal the loser:
+//!     otherwise the elements that take part all equal the identity:
 //!         index = the index of the extremum at the other end of the order, where they beat the replacement
 //!         if the element at that index is skipped: index = -1
 //! ```
@@ -92,8 +92,7 @@ pub struct Target {
 /// positions at which no element takes part.
 ///
 /// `dimensions` yields, last dimension first, the length, the stride in bytes, that of the mask and whether the dimension is
-/// reduced. Where a reduced dimension is empty, no element takes part anywhere, and the values are the element that loses to all
-/// others.
+/// reduced. Where a reduced dimension is empty, no element takes part anywhere, and the values are the identity.
 ///
 /// # Safety
 /// The input, and the mask if there is one, are readable at every position; there is room for all results, which overlaps
@@ -123,12 +122,12 @@ pub unsafe fn select(
                 // SAFETY: there is room for all results.
                 unsafe { indices.write_bytes(0xff, results * index.size()) };
             }
-            let loser = input.element.loser(largest);
+            let identity = input.element.identity(largest);
             let size = input.element.size();
             let filled = if values.is_null() { 0 } else { results };
             for at in 0..filled {
                 // SAFETY: as above.
-                unsafe { write_bits(values.add(at * size), loser, size) };
+                unsafe { write_bits(values.add(at * size), identity, size) };
             }
         }
         return results;
@@ -267,7 +266,7 @@ impl Answers<'_> {
             }
             Slices::new()
         } else if let Some(doubts) = tile.doubts {
-            // The kernels have written -1 where nothing beats the loser. That is right, unless an element that equals it takes part.
+            // The kernels have written -1 where nothing beats the identity. That is right, unless an element that equals it takes part.
             // SAFETY: the caller's promise.
             let blanks = unsafe { tile.blanks() };
             let rest = match blanks == 0 || !doubts {

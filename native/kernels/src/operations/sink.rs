@@ -54,8 +54,7 @@ pub struct Tile {
     pub index: *mut i64,
     /// The elements, their bytes in this machine's order; null where they have to be fetched.
     pub values: *const u8,
-    /// None where an index may be that of a skipped element. Otherwise the index is -1 where nothing beats the element that loses
-    /// to all others, and this says whether that may be an element that takes part: one of them equals that element.
+    /// None where an index may be that of a skipped element. Otherwise the index is -1 where nothing beats the identity, and this says whether that may be an element that takes part: one of them equals that element.
     pub doubts: Option<bool>,
 }
 

@@ -11,7 +11,7 @@
 //! A sample that does not represent the line only costs time. Where the bound is too low, too much is collected: the best so far
 //! are selected, and the last of them becomes the bound. Where it is too high, the line is read again without a bound.
 //!
-//! Under a mask, elements that do not take part are replaced, as they are packed, by the element that loses to all others.
+//! Under a mask, elements that do not take part are replaced, as they are packed, by the identity.
 //!
 //! ```text
 //! insert or find, then look up the results in the mask: other elements that lose to all others take the place of masked ones
@@ -309,7 +309,7 @@ impl Walk<'_> {
         let TopK { element, k, sorted, mask, .. } = self.input;
         let (len, size) = (self.len, element.size());
         let mut bound = if len >= SAMPLE && k <= len / 4 { self.sample(work, at) } else { i64::MIN };
-        if !mask.is_null() && bound <= self.rule.key(self.rule.loser, size, element.is_float()) {
+        if !mask.is_null() && bound <= self.rule.key(self.rule.identity, size, element.is_float()) {
             // Masked elements would reach this bound.
             bound = i64::MIN;
         }
@@ -443,7 +443,7 @@ impl Walk<'_> {
             mask,
             mask_strides: (step as isize, 1),
             pattern: Pattern::NONE,
-            fill: self.rule.loser,
+            fill: self.rule.identity,
         });
     }
 
@@ -461,8 +461,8 @@ impl Walk<'_> {
         }
         let (to, candidates) = (self.results(at), &mut work.to);
         with_set!(I, set => with_kind!(element, largest, K, _flip, infinity => {
-            let (loser, kind) = (element.loser(largest) as i64, PhantomData::<(K, <I as Set>::Register)>);
-            set.run(Find { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, kind });
+            let (identity, kind) = (element.identity(largest) as i64, PhantomData::<(K, <I as Set>::Register)>);
+            set.run(Find { from, lines, stride, len, k, sorted, infinity, identity, to, candidates, kind });
             0
         }), 0);
         self.drop_masked(at, lines);
@@ -515,7 +515,7 @@ impl Walk<'_> {
     unsafe fn drop_masked(&self, at: ReductionOffsets, lines: usize) {
         let TopK { element, k, mask, .. } = self.input;
         let (size, float) = (element.size(), element.is_float());
-        let loser = self.rule.key(self.rule.loser, size, float);
+        let identity = self.rule.key(self.rule.identity, size, float);
         for line in 0..if mask.is_null() { 0 } else { lines } {
             let at = self.across.after(at, line);
             let results = self.results(at);
@@ -524,7 +524,7 @@ impl Walk<'_> {
             }
             let mut places: SmallVec<[usize; 32]> =
                 (0..k).map(|nth| results.index(nth)).filter(|&place| self.takes_part(at, place)).collect();
-            let loses = |place: &usize| self.rule.key(self.bits(at, *place), size, float) == loser;
+            let loses = |place: &usize| self.rule.key(self.bits(at, *place), size, float) == identity;
             let next = places.iter().copied().filter(loses).max().map_or(0, |last| last + 1);
             let others = (next..self.len).filter(|&place| self.takes_part(at, place)).filter(loses);
             let missing = k - places.len();
@@ -541,7 +541,7 @@ impl Walk<'_> {
             count += 1;
         }
         for nth in count..self.input.k {
-            results.write(0, nth, self.rule.loser, NOWHERE, size);
+            results.write(0, nth, self.rule.identity, NOWHERE, size);
         }
     }
 }

@@ -186,11 +186,11 @@ pub trait Batch<K: Kind, V: Lanes<K>, const ROWS: usize> {
         needle: [V; ROWS],
     ) -> [usize; ROWS];
 
-    /// Whether an element of the rows, masked or not, equals the one that loses to all. Only batches under a mask are asked.
+    /// Whether an element of the rows, masked or not, equals the identity. Only batches under a mask are asked.
     ///
     /// # Safety
     /// See [`Batch`].
-    unsafe fn fills(_job: &Job, _first: usize, _loser: V) -> bool {
+    unsafe fn fills(_job: &Job, _first: usize, _identity: V) -> bool {
         false
     }
 }
@@ -376,7 +376,7 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
                 lost |= loses;
             }
             // The index does not say whether such a row has no element, or elements that equal what replaces masked ones.
-            if B::Mode::MASKED && lost && B::fills(job, first, splat::<K, V>(job.loser)) {
+            if B::Mode::MASKED && lost && B::fills(job, first, splat::<K, V>(job.identity)) {
                 *job.fills = true;
             }
         }

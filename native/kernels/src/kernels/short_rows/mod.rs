@@ -12,7 +12,7 @@
 //! With AVX-512 (Xeon, family 6, model 167) they replace 2,600 lines that were specific to it: argmax is 0.94 times as fast
 //! (geometric mean of 85 cases), at worst 0.59 (8-bit rows of 64), at best 1.9.
 //!
-//! Neither kernel reads a byte outside the rows. Where NaN loses, the lane that loses to all others replaces it. Otherwise a
+//! Neither kernel reads a byte outside the rows. Where NaN loses, the identity replaces it. Otherwise a
 //! kernel stops at a batch with NaN, which it leaves to the caller, and returns the number of rows before it. Masks are supported
 //! for rows of up to eight registers ([`reads_masks`]); for other rows a copy replaces masked elements first. Bools are not
 //! supported.
@@ -49,7 +49,7 @@ pub struct ShortRows {
     pub last: bool,
     /// Whether NaN loses to all numbers. Then only the places of results are written, not their values.
     pub numbers: bool,
-    /// Whether the place is -1 where nothing is better than the element that loses to all others.
+    /// Whether the place is -1 where nothing is better than the identity.
     pub marks: bool,
     /// Receives the extremum itself and its place in the row, but no keys.
     pub to: Outputs,
@@ -107,8 +107,8 @@ struct Job {
     flip: i64,
     /// The bits of infinity, for 16-bit floats.
     infinity: i64,
-    /// The bits of the element that loses to all others.
-    loser: i64,
+    /// The bits of the identity.
+    identity: i64,
     numbers: bool,
     marks: bool,
     fills: *mut bool,
@@ -205,11 +205,15 @@ impl Job {
     #[inline(always)]
     unsafe fn constants<K: Kind, V: Lanes<K>>(&self) -> Constants<V> {
         let flip = splat::<K, V>(self.flip);
-        Constants { flip, infinity: splat::<K, V>(self.infinity), least: splat::<K, V>(self.loser).xor(flip).lanes() }
+        Constants {
+            flip,
+            infinity: splat::<K, V>(self.infinity),
+            least: splat::<K, V>(self.identity).xor(flip).lanes(),
+        }
     }
 }
 
-/// Constants in every lane: the bits to flip, the infinity of 16-bit floats, and the lane that loses to all others but NaN.
+/// Constants in every lane: the bits to flip, the infinity of 16-bit floats, and the lane of the identity.
 #[derive(Clone, Copy)]
 struct Constants<V> {
     flip: V,
@@ -253,8 +257,9 @@ impl ShortRows {
     /// As for [`run`](Self::run).
     unsafe fn by_length<I: Limits<Register: Lanes<K>>, K: Kind>(&self, set: I, flip: i64, infinity: i64) -> usize {
         let Self { lines, rows, len, last, numbers, marks, fills, to, other, ahead, bytes, .. } = *self;
-        let loser = self.element.loser(self.largest) as i64;
-        let job = Job { lines, rows, len, last, flip, infinity, loser, numbers, marks, fills, to, other, ahead, bytes };
+        let identity = self.element.identity(self.largest) as i64;
+        let job =
+            Job { lines, rows, len, last, flip, infinity, identity, numbers, marks, fills, to, other, ahead, bytes };
         let bytes = len * K::SIZE;
         let turns = bytes <= I::transposed_most_bytes(K::SIZE) && lines.mask.is_null();
         // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another. What is

@@ -10,13 +10,13 @@ use crate::vector::{Kind, Lanes};
 pub trait Mode {
     /// Whether bits of the elements are flipped, so that the largest of the kind is wanted.
     const FLIPS: bool = true;
-    /// Whether NaN is replaced by the lane that loses to all numbers.
+    /// Whether NaN is replaced by the identity.
     const IGNORES_NAN: bool = false;
     /// Whether both ends of the order are wanted.
     const BOTH: bool = false;
     /// Whether 16-bit floats are compared as integers, which have the order of the floats above zero.
     const AS_INTEGERS: bool = false;
-    /// Whether masked elements are replaced by the element that loses to all others.
+    /// Whether masked elements are replaced by the identity.
     const MASKED: bool = false;
 
     /// Elements with bits flipped, as far as this mode flips them.

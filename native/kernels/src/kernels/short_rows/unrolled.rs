@@ -41,13 +41,13 @@ impl<M: Mode, const N: usize> Unrolled<M, N> {
     /// # Safety
     /// As for [`Batch::reduce`]; the row has a whole register there.
     #[inline(always)]
-    unsafe fn masked<K: Kind, V: Lanes<K>>(job: &Job, elements: V, loser: V, row: usize, after: usize) -> V {
+    unsafe fn masked<K: Kind, V: Lanes<K>>(job: &Job, elements: V, identity: V, row: usize, after: usize) -> V {
         let mask = job.mask(row).add(after / K::SIZE).read(V::LANES);
         match K::SIZE {
-            1 => elements.select_by_bytes::<1>(mask, loser),
-            2 => elements.select_by_bytes::<2>(mask, loser),
-            4 => elements.select_by_bytes::<4>(mask, loser),
-            _ => elements.select_by_bytes::<8>(mask, loser),
+            1 => elements.select_by_bytes::<1>(mask, identity),
+            2 => elements.select_by_bytes::<2>(mask, identity),
+            4 => elements.select_by_bytes::<4>(mask, identity),
+            _ => elements.select_by_bytes::<8>(mask, identity),
         }
     }
 }
@@ -63,7 +63,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
         let mut best = [flip; ROWS];
         let mut least = [flip; ROWS];
         let mut only = [flip; ROWS];
-        let loser = splat::<K, V>(job.loser);
+        let identity = splat::<K, V>(job.identity);
         let start = job.row(first);
         // Row after row, register after register: with `N` and `ROWS` known, all of these loops are written out by the compiler.
         for row in 0..ROWS {
@@ -73,7 +73,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
                 let after = Self::start::<K, V>(job.len, at) * K::SIZE;
                 let mut elements = V::load(from.add(after));
                 if M::MASKED {
-                    elements = Self::masked::<K, V>(job, elements, loser, first + row, after);
+                    elements = Self::masked::<K, V>(job, elements, identity, first + row, after);
                 }
                 // NaN is noted in elements, before it is lost in lanes.
                 read[at] = M::elements::<K, V>(constants, elements);
@@ -136,13 +136,13 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
     }
 
     #[inline(always)]
-    unsafe fn fills(job: &Job, first: usize, loser: V) -> bool {
+    unsafe fn fills(job: &Job, first: usize, identity: V) -> bool {
         // Masked elements count too: then the caller's second look finds nothing to correct.
         let mut fills = V::Mask::none();
         for row in first..first + ROWS {
             for at in 0..N {
                 let elements = V::load(job.row(row).add(Self::start::<K, V>(job.len, at) * K::SIZE));
-                fills = fills.or(elements.eq(loser));
+                fills = fills.or(elements.eq(identity));
             }
         }
         fills.any()
