@@ -8,7 +8,7 @@ pub trait Order: Copy + Send + Sync + 'static {
     /// True where NaN wins against every number, false where every number wins against NaN.
     const NAN_WINS: bool;
     /// The same end, for code that does not look for NaN.
-    type OfNumbers: Order;
+    type IgnoreNan: Order;
     /// Whether `a` comes strictly before `b`. Neither may be NaN.
     #[inline(always)]
     fn better<L: PartialOrd>(a: L, b: L) -> bool {
@@ -36,7 +36,7 @@ impl<A: Order, B: Order> Ends for (A, B) {
 }
 
 macro_rules! orders {
-    ($($(#[$doc:meta])+ $name:ident: $largest:literal, $nan_wins:literal, $of_numbers:ident;)+) => {$(
+    ($($(#[$doc:meta])+ $name:ident: $largest:literal, $nan_wins:literal, $ignore_nan:ident;)+) => {$(
         $(#[$doc])+
         #[derive(Clone, Copy)]
         pub struct $name;
@@ -44,7 +44,7 @@ macro_rules! orders {
         impl Order for $name {
             const LARGEST: bool = $largest;
             const NAN_WINS: bool = $nan_wins;
-            type OfNumbers = $of_numbers;
+            type IgnoreNan = $ignore_nan;
         }
     )+};
 }
@@ -65,4 +65,4 @@ orders! {
 pub type Both = (Smallest, Largest);
 
 /// The smallest and the largest number are wanted.
-pub type BothNumbers = (SmallestNumber, LargestNumber);
+pub type BothIgnoreNan = (SmallestNumber, LargestNumber);

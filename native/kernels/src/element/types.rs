@@ -249,7 +249,7 @@ impl<const INFINITY: i16, const ONE: u16> HasRank for Float16Bits<INFINITY, ONE>
     type Rank = u16;
     type Origin = u16;
     type Like = Float16;
-    type LikeOrder<O: Order> = O::OfNumbers;
+    type LikeOrder<O: Order> = O::IgnoreNan;
     /// The value with the lowest rank: minus infinity, or the first NaN after infinity.
     #[inline(always)]
     fn origin<O: Order>() -> u16 {

@@ -65,7 +65,7 @@ unsafe fn passes<E: HasRank, O: Order>(all: Pass) {
     // SAFETY: the caller's promise.
     unsafe {
         // Code that does not look for NaN is the same for all orders of one end.
-        dispatch(Accumulate::<E::Like, O::OfNumbers, false> { pass, origin, again, order: PhantomData });
+        dispatch(Accumulate::<E::Like, O::IgnoreNan, false> { pass, origin, again, order: PhantomData });
         for operands in others.chunks(OPERANDS_AT_ONCE) {
             let pass = Pass { first: None, operands, ..all };
             dispatch(Accumulate::<E::Like, E::LikeOrder<O>, true> { pass, origin, again: None, order: PhantomData });
@@ -235,7 +235,7 @@ unsafe fn exact<E: HasLane + HasRank, O: Order>(pass: &Pass, row: usize, span: R
         let copy = Pass { first, operands: copy, to, rows: 1, len };
         // SAFETY: the caller's promise.
         unsafe {
-            dispatch(Accumulate::<E, O::OfNumbers, false> { pass: copy, origin, again, order: PhantomData });
+            dispatch(Accumulate::<E, O::IgnoreNan, false> { pass: copy, origin, again, order: PhantomData });
             let pass = Pass { operands: others, ..copy };
             dispatch(Accumulate::<E, O, true> { pass, origin, again, order: PhantomData });
         }

@@ -62,7 +62,7 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, both: bool) -> 
         element: ElementType::Int32,
         largest: true,
         last: false,
-        numbers: false,
+        ignore_nan: false,
         marks: false,
         to,
         fills: &mut fills,

@@ -208,7 +208,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reads short rows of `len` elements for both ends of the order at once or for one after the other.
     unsafe fn row_batches(&self, ends: Request, lines: Lines, ahead: *const u8, rows: usize, len: usize) -> bool {
         let (input, to) = (ends.0[0], ends.2[0]);
-        let both = !input.is_of_numbers() && to.keys.is_null() && to.index.is_null() && read_both(input.element, len);
+        let both = !input.ignores_nan() && to.keys.is_null() && to.index.is_null() && read_both(input.element, len);
         let mut fills = false;
         by_ends(ends, both, |(inputs, _, to)| fills |= self.row_batches_of(inputs, to, lines, ahead, rows, len));
         fills
@@ -227,7 +227,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     ) -> bool {
         let mut fills = lines.mask.is_null();
         let Input { element, largest, .. } = inputs[0];
-        let (size, numbers, marks) = (element.size(), inputs[0].is_of_numbers(), self.marks());
+        let (size, ignore_nan, marks) = (element.size(), inputs[0].ignores_nan(), self.marks());
         // Where batch after batch has NaN, fewer batches are tried in vain.
         let most = if len < SHORT { (OMIT_SCRATCH / size / len) & !(BATCH - 1) } else { 16 * BATCH };
         let (mut done, mut singly) = (0, BATCH);
@@ -242,7 +242,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 element,
                 largest,
                 last,
-                numbers,
+                ignore_nan,
                 marks,
                 fills: &raw mut fills,
                 to,

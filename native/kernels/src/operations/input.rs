@@ -41,13 +41,13 @@ impl Input {
 
     /// Whether NaN loses to all numbers instead of being the extremum. No kernel does that under a mask: a block with both is
     /// packed, and the copy replaces NaN.
-    pub fn is_of_numbers(&self) -> bool {
+    pub fn ignores_nan(&self) -> bool {
         self.omit == Omit::Nan && self.mask.is_null()
     }
 
     /// Whether elements are skipped that kernels do not skip by themselves.
     pub fn omits(&self) -> bool {
-        self.skips() && !self.is_of_numbers()
+        self.skips() && !self.ignores_nan()
     }
 
     /// Elements that are skipped because of their bits.
@@ -76,14 +76,14 @@ macro_rules! with_sources {
                 })
             }
             [input] => {
-                let extreme = $crate::element::rank::Extreme { largest: input.largest, omit: input.is_of_numbers() };
+                let extreme = $crate::element::rank::Extreme { largest: input.largest, omit: input.ignores_nan() };
                 $crate::element::with_element_and_extreme!(input.element, extreme, E, $X => {
                     type $S = $crate::kernels::lanes::Plain<E>;
                     $body
                 })
             }
-            [input, _] if input.is_of_numbers() => {
-                type $X = $crate::element::order::BothNumbers;
+            [input, _] if input.ignores_nan() => {
+                type $X = $crate::element::order::BothIgnoreNan;
                 $crate::element::with_float!(input.element, E => {
                     type $S = $crate::kernels::lanes::Plain<E>;
                     $body

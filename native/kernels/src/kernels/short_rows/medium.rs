@@ -108,7 +108,7 @@ unsafe fn unrolled<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(set: 
         set.run(Batches::<K, I::Register, Unrolled<Both, N>, BATCH_ROWS>::new(job))
     } else if const { N == UNROLLED_MOST_REGISTERS && I::Register::BYTES == LINE } {
         chunked::<I, K, BATCH_ROWS, BATCHED_CHUNK_REGISTERS>(set, job)
-    } else if const { K::FLOAT } && job.numbers {
+    } else if const { K::FLOAT } && job.ignore_nan {
         set.run(Batches::<K, I::Register, Unrolled<IgnoreNan, N>, BATCH_ROWS>::new(job))
     } else if const { K::KEYS } {
         let done = set.run(Batches::<K, I::Register, Unrolled<AsIntegers, N>, BATCH_ROWS>::new(job));
@@ -131,7 +131,7 @@ unsafe fn chunked<I: Limits<Register: Lanes<K>>, K: Kind, const ROWS: usize, con
     set: I,
     job: &Job,
 ) -> usize {
-    if const { K::FLOAT } && job.numbers {
+    if const { K::FLOAT } && job.ignore_nan {
         set.run(Batches::<K, I::Register, Chunked<IgnoreNan, CHUNK>, ROWS>::new(job))
     } else if const { K::KEYS } {
         let done = set.run(Batches::<K, I::Register, Chunked<AsIntegers, CHUNK>, ROWS>::new(job));

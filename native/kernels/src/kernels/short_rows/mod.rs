@@ -47,8 +47,8 @@ pub struct ShortRows {
     pub largest: bool,
     /// Whether the last of equal elements wins.
     pub last: bool,
-    /// Whether NaN loses to all numbers. Then only the places of results are written, not their values.
-    pub numbers: bool,
+    /// Whether NaN is ignored, as by `maximumNumber`: it loses to all numbers. Then only the places of results are written, not their values.
+    pub ignore_nan: bool,
     /// Whether the place is -1 where nothing is better than the identity.
     pub marks: bool,
     /// Receives the extremum itself and its place in the row, but no keys.
@@ -109,7 +109,7 @@ struct Job {
     infinity: i64,
     /// The bits of the identity.
     identity: i64,
-    numbers: bool,
+    ignore_nan: bool,
     marks: bool,
     fills: *mut bool,
     to: Outputs,
@@ -239,7 +239,7 @@ impl ShortRows {
 
     /// Stops a test whose rows are not as the fields describe.
     fn check(&self) {
-        let Self { lines, rows, len, element, numbers, marks, to, other, .. } = *self;
+        let Self { lines, rows, len, element, ignore_nan, marks, to, other, .. } = *self;
         debug_assert!(len > 0 && element != ElementType::Bool, "rows of {len} elements of {element:?}");
         match element.size() {
             1 => lines.debug_assert_there::<u8>(rows, len),
@@ -247,7 +247,7 @@ impl ShortRows {
             4 => lines.debug_assert_there::<u32>(rows, len),
             _ => lines.debug_assert_there::<u64>(rows, len),
         }
-        debug_assert!(!(numbers || marks) || to.values.is_null(), "a place of -1 has no element");
+        debug_assert!(!(ignore_nan || marks) || to.values.is_null(), "a place of -1 has no element");
         debug_assert!(other.is_null() || to.index.is_null(), "both ends of the order have no places");
     }
 
@@ -256,10 +256,10 @@ impl ShortRows {
     /// # Safety
     /// As for [`run`](Self::run).
     unsafe fn by_length<I: Limits<Register: Lanes<K>>, K: Kind>(&self, set: I, flip: i64, infinity: i64) -> usize {
-        let Self { lines, rows, len, last, numbers, marks, fills, to, other, ahead, bytes, .. } = *self;
+        let Self { lines, rows, len, last, ignore_nan, marks, fills, to, other, ahead, bytes, .. } = *self;
         let identity = self.element.identity(self.largest) as i64;
         let job =
-            Job { lines, rows, len, last, flip, infinity, identity, numbers, marks, fills, to, other, ahead, bytes };
+            Job { lines, rows, len, last, flip, infinity, identity, ignore_nan, marks, fills, to, other, ahead, bytes };
         let bytes = len * K::SIZE;
         let turns = bytes <= I::transposed_most_bytes(K::SIZE) && lines.mask.is_null();
         // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another. What is

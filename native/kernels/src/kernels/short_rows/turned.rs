@@ -80,7 +80,7 @@ pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usi
 unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE: bool>(set: I, job: &Job) -> usize {
     if const { Q * K::SIZE > PART } {
         0
-    } else if const { K::FLOAT } && job.numbers {
+    } else if const { K::FLOAT } && job.ignore_nan {
         set.run(PerLane::<K, I::Register, IgnoreNan, Q, ONE>(job, PhantomData))
     } else if const { !K::KEYS } && !job.other.is_null() {
         set.run(PerLane::<K, I::Register, Both, Q, ONE>(job, PhantomData))
