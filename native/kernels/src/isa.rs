@@ -1,7 +1,7 @@
 //! Instruction sets: the one dispatch point.
 //!
 //! Kernels are written once, inside a [`Task`]. Each instruction set gets its own copy of every task, inlined into a function
-//! with those target features. Most are plain loops that the compiler vectorises; `short_rows`, `down`, `top_k` and
+//! with those target features. Most are plain loops that the compiler vectorises; `short_rows`, `small_inner`, `top_k` and
 //! `transpose` use the registers of `vector`.
 
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -6,13 +6,13 @@ use crate::element::rank::Extreme;
 use crate::element::{ElementType, Pattern};
 use crate::isa::Task;
 use crate::kernels::columns::Columns;
-use crate::kernels::down::Down;
 use crate::kernels::elementwise::{Pass, accumulate};
 use crate::kernels::lanes::{Lines, LinesToWrite, Masked, Outputs, Plain, Source};
 use crate::kernels::omit::Omit;
 use crate::kernels::pack::Pack;
 use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
+use crate::kernels::small_inner::SmallInner;
 use crate::kernels::sweep::Sweep;
 use crate::vector::extent::Readable;
 use crate::vector::extent::tests::CUT;
@@ -75,11 +75,11 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, both: bool) -> 
 }
 
 /// Blocks of rows of 32-bit integers.
-fn down(blocks: usize, rows: usize, columns: usize) -> usize {
+fn small_inner(blocks: usize, rows: usize, columns: usize) -> usize {
     let data = vec![7i32; blocks * rows * columns];
     let mut values = vec![0i32; blocks * columns];
     let mut index = vec![0i64; blocks * columns];
-    let kernel = Down {
+    let kernel = SmallInner {
         data: data.as_ptr().cast(),
         block: (4 * rows * columns) as isize,
         blocks,
@@ -224,7 +224,7 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
         is_stopped("under a mask", 1, || short_rows(40, 40, 2, true, false));
     }
     for (rows, columns) in [(9, 100), (9, 20), (9, 9), (40, 2)] {
-        is_stopped(&format!("down {columns}"), 1, || down(3, rows, columns));
+        is_stopped(&format!("small inner {columns}"), 1, || small_inner(3, rows, columns));
     }
 }
 

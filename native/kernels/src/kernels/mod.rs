@@ -2,7 +2,6 @@
 //! knows nothing of shapes.
 
 pub mod columns;
-pub mod down;
 pub mod elementwise;
 #[cfg(all(test, debug_assertions))]
 mod extents;
@@ -11,6 +10,7 @@ pub mod omit;
 pub mod pack;
 pub mod rows;
 pub mod short_rows;
+pub mod small_inner;
 pub mod sweep;
 pub mod top_k;
 pub mod transpose;

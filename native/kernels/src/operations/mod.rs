@@ -1,7 +1,6 @@
 //! The operations: each plans its walk over memory and chooses the kernels that read it.
 
 pub mod block;
-pub mod down;
 pub mod extremum;
 pub mod input;
 pub mod onehot;
@@ -10,4 +9,5 @@ pub mod reduce;
 pub mod select;
 pub mod sink;
 pub mod small;
+pub mod small_inner;
 pub mod top_k;

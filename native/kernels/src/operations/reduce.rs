@@ -21,11 +21,11 @@
 use crate::kernels::lanes::Outputs;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
-use crate::operations::down;
 use crate::operations::input::Input;
 use crate::operations::plan::{Form, Plan};
 use crate::operations::sink::{Results, Sink, Tile, are_utmost, combine};
 use crate::operations::small;
+use crate::operations::small_inner;
 use crate::threads;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -58,8 +58,8 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
 ) {
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     let num_threads = threads::num_threads(elements.saturating_mul(inputs[0].element.size() * S::TRAFFIC));
-    if down::supports(&inputs[0], layout) {
-        return down::reduce(inputs, layout, sinks, num_threads);
+    if small_inner::supports(&inputs[0], layout) {
+        return small_inner::reduce(inputs, layout, sinks, num_threads);
     }
     let (origin, places) = (layout.origin, sinks.iter().any(|sink| sink.wants().index));
     let plan = Plan::new(&inputs[0], (ENDS, places), layout, threads::tasks(num_threads));

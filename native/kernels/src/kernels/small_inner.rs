@@ -32,7 +32,7 @@ use std::marker::PhantomData;
 
 /// Finds the extremum of each column of several blocks.
 #[derive(Clone, Copy, Debug)]
-pub struct Down {
+pub struct SmallInner {
     /// The first element.
     pub data: *const u8,
     /// Bytes from one block to the next.
@@ -75,7 +75,7 @@ pub fn supports(element: ElementType, rows: usize, columns: usize, follow: bool)
         && with_set!(_I => true, false)
 }
 
-impl Down {
+impl SmallInner {
     /// Returns the number of blocks done. If blocks remain, the next one contains NaN.
     ///
     /// # Safety
@@ -152,7 +152,7 @@ const CHAINS: usize = 4;
 
 /// Blocks whose columns fill a register.
 struct Strips<'a, K, V> {
-    job: &'a Down,
+    job: &'a SmallInner,
     /// Bits to flip, so that the largest of the kind is wanted, and the infinity of 16-bit floats.
     flip: i64,
     infinity: i64,
@@ -192,7 +192,7 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
     /// Reads `4 / EACH` registers of columns of a block in `EACH` chains of rows; false where a lane was NaN.
     ///
     /// # Safety
-    /// As for [`Down::run`]; the block has these columns from `column` on.
+    /// As for [`SmallInner::run`]; the block has these columns from `column` on.
     #[inline(always)]
     unsafe fn strip<const EACH: usize>(&self, block: usize, column: usize) -> bool {
         let job = self.job;
@@ -295,7 +295,7 @@ impl<const N: usize> Chains<N> {
 
 /// Blocks whose rows share a register.
 struct Several<'a, K, V> {
-    job: &'a Down,
+    job: &'a SmallInner,
     /// As for [`Strips`].
     flip: i64,
     infinity: i64,

@@ -1,8 +1,8 @@
 //! Many blocks of rows of a few columns: the reduced axis is short and has a tiny kept axis inside. Such a block ends before a
 //! tile would pay; here one call of a kernel reads several blocks.
 
-use crate::kernels::down::{self, Down};
 use crate::kernels::lanes::{Lines, Outputs};
+use crate::kernels::small_inner::{self, SmallInner};
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::read_columns;
 use crate::operations::input::Input;
@@ -25,7 +25,7 @@ pub fn supports(input: &Input, layout: &ReductionLayout) -> bool {
         && rows.strides.input.saturating_mul(rows.len as isize) <= SMALL_INNER_MOST_BLOCK_BYTES
         && !input.swapped
         && !input.skips()
-        && down::supports(input.element, rows.len, columns.len, rows.strides.input == row)
+        && small_inner::supports(input.element, rows.len, columns.len, rows.strides.input == row)
 }
 
 /// Reduces inputs that differ only in the end of the order. [`supports`] accepts the layout.
@@ -92,7 +92,7 @@ unsafe fn read(
         let into = to.from(done * columns, size);
         let Outputs { values, index, .. } = into;
         let rows = rows.len;
-        let task = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values };
+        let task = SmallInner { data, block, blocks, row, rows, columns, element, largest, last, index, values };
         // SAFETY: the caller's promise; `to` has room for all blocks, or is null where nothing is wanted.
         let count = unsafe { task.run() };
         if count < blocks {
