@@ -9,7 +9,7 @@
 //! The last chunk overlaps the one before it.
 
 use crate::kernels::lanes::{LINE, prefetch};
-use crate::kernels::short_rows::medium::{Batch, Reduced, SPILLED_CHUNKS, decide};
+use crate::kernels::short_rows::batched::{Batch, Reduced, SPILLED_CHUNKS, decide};
 use crate::kernels::short_rows::mode::Mode;
 use crate::kernels::short_rows::{Constants, Job};
 use crate::vector::extent::Readable;
@@ -72,7 +72,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
                 let mut read = [constants.flip; CHUNK];
                 for at in 0..CHUNK {
                     let from = from.add(offset + at * V::BYTES);
-                    // Registers as wide as a cache line mostly touch two: see `medium` for what this gains.
+                    // Registers as wide as a cache line mostly touch two: see `batched` for what this gains.
                     if V::BYTES == LINE {
                         prefetch::<LINE>(from.address().wrapping_add(AHEAD_BYTES));
                     }

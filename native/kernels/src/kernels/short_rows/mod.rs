@@ -3,8 +3,8 @@
 //! A loop over one short row waits for the result of each comparison and for mispredicted branches. So rows are read several at a
 //! time, without a branch that depends on their elements. Two kernels do that:
 //!
-//! - [`turned`]: rows of up to a few registers. One row for each lane of a register: transposed, then compared column by column.
-//! - [`medium`]: longer rows, four at a time. While it reduces one batch, it finds the places in the batch before.
+//! - [`transposed`]: rows of up to a few registers. One row for each lane of a register: transposed, then compared column by column.
+//! - [`batched`]: longer rows, four at a time. While it reduces one batch, it finds the places in the batch before.
 //!
 //! Measured on Zen 3, arrays of 512 KB, one thread, against the loops that they replaced: with AVX2 1.8 times as fast (geometric
 //! mean of 144 cases), rows of 64 to 128 64-bit elements 2 to 5 times; with SSE4.2 1.9 times, those rows 3 to 10 times.
@@ -19,10 +19,10 @@
 
 #![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
+mod batched;
 mod chunked;
-mod medium;
 mod mode;
-mod turned;
+mod transposed;
 mod unrolled;
 
 use crate::element::ElementType;
@@ -57,7 +57,7 @@ pub struct ShortRows {
     pub fills: *mut bool,
     /// Receives the extremum at the other end of the order, where [`read_both`] allows it and no place is wanted; or null.
     pub other: *mut u8,
-    /// Memory that is read next, as long as the rows, for [`turned`] to prefetch; or null.
+    /// Memory that is read next, as long as the rows, for [`transposed`] to prefetch; or null.
     pub ahead: *const u8,
     /// Bytes of the array that the rows are read from; 0 where they are a copy, which the first-level cache holds.
     pub bytes: usize,
@@ -70,10 +70,10 @@ pub fn supports(element: ElementType, rows: usize, len: usize, follow: bool, ans
     len >= 2
         && element != ElementType::Bool
         && with_set!(I => {
-            let turns = bytes <= I::transposed_most_bytes(size);
-            let there = match turns {
-                true => rows >= <I as Set>::Register::BYTES / size && (follow || bytes >= turned::PART),
-                false => rows >= medium::BATCH_ROWS,
+            let is_transposed = bytes <= I::transposed_most_bytes(size);
+            let there = match is_transposed {
+                true => rows >= <I as Set>::Register::BYTES / size && (follow || bytes >= transposed::PART),
+                false => rows >= batched::BATCH_ROWS,
             };
             there && bytes <= I::most_bytes(size, answer)
         }, false)
@@ -82,7 +82,7 @@ pub fn supports(element: ElementType, rows: usize, len: usize, follow: bool, ans
 /// Whether these kernels read rows of `len` elements under a mask.
 pub fn reads_masks(element: ElementType, rows: usize, len: usize) -> bool {
     let bytes = len * element.size();
-    rows >= medium::BATCH_ROWS
+    rows >= batched::BATCH_ROWS
         && element != ElementType::Bool
         && with_set!(I => {
             let register = <<I as Set>::Register as Register>::BYTES;
@@ -122,7 +122,7 @@ impl Job {
     /// The same job for the other end of the order.
     fn opposite<K: Kind>(&self) -> Self {
         let to = Outputs { values: self.other, ..Outputs::NOTHING };
-        Self { flip: self.flip ^ Self::turn::<K>(), to, ..*self }
+        Self { flip: self.flip ^ Self::reversal::<K>(), to, ..*self }
     }
 
     /// The job without the first `done` rows.
@@ -132,7 +132,7 @@ impl Job {
     }
 
     /// Bits whose flip reverses the order.
-    const fn turn<K: Kind>() -> i64 {
+    const fn reversal<K: Kind>() -> i64 {
         if K::FLOAT { 1 << (8 * K::SIZE - 1) } else { -1 }
     }
 
@@ -261,16 +261,16 @@ impl ShortRows {
         let job =
             Job { lines, rows, len, last, flip, infinity, identity, ignore_nan, marks, fills, to, other, ahead, bytes };
         let bytes = len * K::SIZE;
-        let turns = bytes <= I::transposed_most_bytes(K::SIZE) && lines.mask.is_null();
+        let is_transposed = bytes <= I::transposed_most_bytes(K::SIZE) && lines.mask.is_null();
         // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another. What is
         // left over here is left to the caller.
-        if turns
+        if is_transposed
             && rows >= <I::Register as Lanes<K>>::LANES
-            && (bytes >= turned::PART || lines.stride == bytes as isize)
+            && (bytes >= transposed::PART || lines.stride == bytes as isize)
         {
-            turned::run::<I, K>(set, &job)
-        } else if !turns && rows > 0 && bytes <= SHORT_ROWS_MOST_BYTES {
-            medium::run::<I, K>(set, &job)
+            transposed::run::<I, K>(set, &job)
+        } else if !is_transposed && rows > 0 && bytes <= SHORT_ROWS_MOST_BYTES {
+            batched::run::<I, K>(set, &job)
         } else {
             0
         }

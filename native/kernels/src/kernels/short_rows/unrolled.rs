@@ -8,7 +8,7 @@
 //!
 //! The search reads the row again, from the first-level cache, unless lanes were expensive to make: then it reads a copy of them.
 
-use crate::kernels::short_rows::medium::{Batch, Reduced, decide};
+use crate::kernels::short_rows::batched::{Batch, Reduced, decide};
 use crate::kernels::short_rows::mode::Mode;
 use crate::kernels::short_rows::{Constants, Job};
 use crate::vector::{Kind, Lanes, Mask, place, splat};
@@ -87,7 +87,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
                 }
             }
             // The smallest lane becomes the largest, so that both ends are joined in the same way.
-            least[row] = least[row].xor(splat::<K, V>(Job::turn::<K>()));
+            least[row] = least[row].xor(splat::<K, V>(Job::reversal::<K>()));
             only[row] = read[0];
             // One comparison notes the NaN of two registers: of one row, or below of two.
             if N > 1 {
