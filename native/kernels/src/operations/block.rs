@@ -19,9 +19,11 @@ use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::{ShortRows, read_both};
 use crate::layout::ReductionOffsets;
+use crate::operations::choice::Form;
 use crate::operations::input::{Input, with_sources};
-use crate::operations::plan::{BATCH, Form, MASK_SCRATCH, Plan, SHORT};
+use crate::operations::plan::{MASK_COPY_BYTES, NAN_RETRY_ROWS, Plan};
 use crate::operations::sink::{Results, combine};
+use crate::thresholds::ROWS_LEAST_ELEMENTS;
 use crate::thresholds::{PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_COLUMNS_MOST_BYTES};
 use crate::vector::extent::Readable;
 use std::marker::PhantomData;
@@ -196,7 +198,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// scratch memory.
     #[inline(never)]
     unsafe fn columns_under_copy(&self, ends: Request, lines: Lines, rows: usize, len: usize, step: isize) {
-        let mut scratch = Aligned([const { MaybeUninit::<u8>::uninit() }; MASK_SCRATCH]);
+        let mut scratch = Aligned([const { MaybeUninit::<u8>::uninit() }; MASK_COPY_BYTES]);
         let (data, to) = (lines.mask.address(), scratch.0.as_mut_ptr().cast::<u8>());
         let (outer, inner) = ((rows, lines.mask_stride), (len, step));
         Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
@@ -229,8 +231,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let Input { element, largest, .. } = inputs[0];
         let (size, ignore_nan, marks) = (element.size(), inputs[0].ignores_nan(), self.marks());
         // Where batch after batch has NaN, fewer batches are tried in vain.
-        let most = if len < SHORT { (OMIT_SCRATCH / size / len) & !(BATCH - 1) } else { 16 * BATCH };
-        let (mut done, mut singly) = (0, BATCH);
+        let most = if len < ROWS_LEAST_ELEMENTS {
+            (OMIT_SCRATCH / size / len) & !(NAN_RETRY_ROWS - 1)
+        } else {
+            16 * NAN_RETRY_ROWS
+        };
+        let (mut done, mut singly) = (0, NAN_RETRY_ROWS);
         while done < rows {
             let (lines, rows) = (lines.from(done as isize), rows - done);
             let (to, other) = (all[0].from(done, size), all[all.len() - 1].from(done, size).values);
@@ -256,14 +262,14 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                     lines.write_keys::<S, <X as Ends>::First>(count, to.index, to.keys)
                 });
             }
-            singly = if count > 0 { BATCH } else { (2 * singly).min(most) };
+            singly = if count > 0 { NAN_RETRY_ROWS } else { (2 * singly).min(most) };
             let rest = singly.min(rows - count);
             if rest > 0 {
                 fills = true;
                 let lines = lines.from(count as isize);
                 let rests = [all[0], all[all.len() - 1]].map(|to| to.from(done + count, size));
                 let ends = (inputs, &[ptr::null(); 2][..all.len()], &rests[..all.len()]);
-                if len < SHORT && lines.mask.is_null() {
+                if len < ROWS_LEAST_ELEMENTS && lines.mask.is_null() {
                     let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
                     // `Pack` alone reads them.
                     let columns = Lines::plain(lines.data.address(), size as isize, 0, 0);

@@ -1,6 +1,7 @@
 //! The operations: each plans its walk over memory and chooses the kernels that read it.
 
 pub mod block;
+pub mod choice;
 pub mod extremum;
 pub mod input;
 pub mod onehot;

@@ -21,8 +21,9 @@
 use crate::kernels::lanes::Outputs;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
+use crate::operations::choice::{Form, Kernel, Request, choose, is_small};
 use crate::operations::input::Input;
-use crate::operations::plan::{Form, Plan};
+use crate::operations::plan::Plan;
 use crate::operations::sink::{Results, Sink, Tile, are_utmost, combine};
 use crate::operations::small;
 use crate::operations::small_inner;
@@ -41,11 +42,7 @@ pub unsafe fn reduce<S: Sink + Sync>(input: &Input, layout: &mut ReductionLayout
     if elements == 0 {
         return;
     }
-    if small::is_small(elements) && !input.swapped && !input.skips() {
-        small::reduce(input, layout, sink)
-    } else {
-        reduce_ends([*input], layout, [sink])
-    }
+    if is_small(input, elements) { small::reduce(input, layout, sink) } else { reduce_ends([*input], layout, [sink]) }
 }
 
 /// Reduces an input for one or both ends of the order at once. The layout has at least one position; the inputs differ only in
@@ -58,11 +55,13 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
 ) {
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     let num_threads = threads::num_threads(elements.saturating_mul(inputs[0].element.size() * S::TRAFFIC));
-    if small_inner::supports(&inputs[0], layout) {
-        return small_inner::reduce(inputs, layout, sinks, num_threads);
-    }
-    let (origin, places) = (layout.origin, sinks.iter().any(|sink| sink.wants().index));
-    let plan = Plan::new(&inputs[0], (ENDS, places), layout, threads::tasks(num_threads));
+    let origin = layout.origin;
+    let places = sinks.iter().any(|sink| sink.wants().index);
+    let request = Request { input: &inputs[0], ends: ENDS, places };
+    let plan = match choose(&request, layout) {
+        Kernel::SmallInner => return small_inner::reduce(inputs, layout, sinks, num_threads),
+        Kernel::Blocks { form, packed } => Plan::new(&request, (form, packed), layout, threads::tasks(num_threads)),
+    };
     let walk = Blocks { inputs, plan: &plan, origin };
     // Without a division for a small call.
     if num_threads == 1 {
