@@ -231,7 +231,8 @@ impl Pool for Resident {
         // SAFETY: nobody uses the task after `finish` has returned.
         let task = unsafe { transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
         let claims = (0..tasks).map(|_| AtomicBool::new(false)).collect();
-        let job = Arc::new(Job { task, claims, helpers, inside: AtomicUsize::new(0), caller: thread::current() });
+        let job =
+            Arc::new(SharedTask { task, claims, helpers, inside: AtomicUsize::new(0), caller: thread::current() });
         for _ in 0..helpers {
             let job = Arc::clone(&job);
             pool.spawn(move || {
@@ -246,7 +247,7 @@ impl Pool for Resident {
 }
 
 /// The tasks of one call.
-struct Job {
+struct SharedTask {
     task: &'static (dyn Fn(usize) + Sync),
     /// For each task, whether a thread has taken it.
     claims: Box<[AtomicBool]>,
@@ -260,7 +261,7 @@ struct Job {
 /// Marks a call that takes no more helpers.
 const END: usize = 1 << (usize::BITS - 1);
 
-impl Job {
+impl SharedTask {
     /// Takes one task after the other, its own share first: in the next call on the same memory, the thread then has its
     /// share in its cache. A task must not unwind.
     fn work(&self, worker: usize) {

@@ -127,9 +127,9 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             5 if bare => return !few::<S::As<F>, X::First, 5>(lines, columns, last, index),
             _ => {}
         }
-        let (mut best, mut place) = (Tile::new(), Tile::new());
+        let (mut best, mut place) = (TileMemory::new(), TileMemory::new());
         let mut first = Accumulators::<F> { best: best.slice(columns), place: place.slice(columns) };
-        let (mut best, mut place) = (Tile::new(), Tile::new());
+        let (mut best, mut place) = (TileMemory::new(), TileMemory::new());
         let others = if X::BOTH { columns } else { 0 };
         let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
         // Exact heights only for what most calls want: places at one end.
@@ -242,9 +242,9 @@ impl<F: HasLane> Accumulators<'_, F> {
 }
 
 /// Memory in the first-level cache for one value per column.
-struct Tile(Aligned<[MaybeUninit<u64>; TILE / 8]>);
+struct TileMemory(Aligned<[MaybeUninit<u64>; TILE / 8]>);
 
-impl Tile {
+impl TileMemory {
     #[inline(always)]
     fn new() -> Self {
         Self(Aligned([const { MaybeUninit::uninit() }; TILE / 8]))

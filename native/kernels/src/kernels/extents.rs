@@ -8,7 +8,7 @@ use crate::isa::Task;
 use crate::kernels::columns::Columns;
 use crate::kernels::elementwise::{Pass, accumulate};
 use crate::kernels::lanes::{Lines, LinesToWrite, Masked, Outputs, Plain, Source};
-use crate::kernels::omit::Omit;
+use crate::kernels::omit::ReplaceSkipped;
 use crate::kernels::pack::Pack;
 use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
@@ -182,7 +182,7 @@ fn omitted(lines: usize, len: usize) -> usize {
     let data = vec![7u32; lines * len];
     let mask = vec![1u8; lines * len];
     let mut to = vec![0u32; lines * len];
-    let task = Omit {
+    let task = ReplaceSkipped {
         from: data.as_ptr().cast(),
         to: to.as_mut_ptr().cast(),
         size: 4,

@@ -15,7 +15,7 @@ pub const OMIT_SCRATCH: usize = 1 << 14;
 
 /// Copies a block of contiguous elements and replaces the skipped ones. Its lines follow one another. Returns whether an element
 /// has the bits that replace them, so that the copy does not tell it from a skipped element.
-pub struct Omit {
+pub struct ReplaceSkipped {
     /// The first element; null if `to` already holds the block.
     pub from: *const u8,
     /// Receives the copy.
@@ -34,7 +34,7 @@ pub struct Omit {
     pub fill: u64,
 }
 
-impl Task for Omit {
+impl Task for ReplaceSkipped {
     type Output = bool;
     #[inline(always)]
     unsafe fn run(self) -> bool {
@@ -50,7 +50,7 @@ impl Task for Omit {
     }
 }
 
-impl Omit {
+impl ReplaceSkipped {
     /// Copies all lines, as elements of type `T`.
     ///
     /// # Safety

@@ -289,7 +289,7 @@ pub struct Find<'a, K, V, P> {
     /// The infinity of 16-bit floats, and the bits of the identity.
     pub infinity: i64,
     pub identity: i64,
-    pub to: Results,
+    pub to: Destination,
     pub candidates: &'a mut Candidates<P>,
     pub kind: PhantomData<(K, V)>,
 }
@@ -410,7 +410,7 @@ const FEW: usize = 32;
 
 /// Where results go.
 #[derive(Clone, Copy)]
-pub struct Results {
+pub struct Destination {
     pub values: *mut u8,
     pub indices: *mut i64,
     /// From one line to the next, and from one result of a line to the next.
@@ -418,7 +418,7 @@ pub struct Results {
     pub along: isize,
 }
 
-impl Results {
+impl Destination {
     /// The index of a result of the first line.
     #[inline(always)]
     pub unsafe fn index(&self, nth: usize) -> usize {
@@ -470,7 +470,7 @@ pub struct Insert<K, V> {
     /// Room for `2 * k` times the registers that the columns fill.
     pub best: *mut u8,
     /// Receives the results; those of adjacent columns are adjacent.
-    pub to: Results,
+    pub to: Destination,
     pub kind: PhantomData<(K, V)>,
 }
 

@@ -14,7 +14,7 @@ use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
 use crate::kernels::columns::Columns;
 use crate::kernels::lanes::{Aligned, Lines, Outputs, Source, bits};
-use crate::kernels::omit::{OMIT_SCRATCH, Omit};
+use crate::kernels::omit::{OMIT_SCRATCH, ReplaceSkipped};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::{ShortRows, read_both};
@@ -339,7 +339,7 @@ pub unsafe fn read_columns(
     })
 }
 
-/// Copies a block, which fits the scratch memory, and replaces skipped elements, as [`Omit`] says. Not inlined, so that blocks
+/// Copies a block, which fits the scratch memory, and replaces skipped elements, as [`ReplaceSkipped`] says. Not inlined, so that blocks
 /// without a mask do not pay for that memory.
 #[inline(never)]
 unsafe fn omit(
@@ -365,5 +365,5 @@ unsafe fn omit(
         }
         (mask, mask_strides) = (to, (step as isize, 1));
     }
-    dispatch(Omit { from, to, size, lens, mask, mask_strides, pattern, fill })
+    dispatch(ReplaceSkipped { from, to, size, lens, mask, mask_strides, pattern, fill })
 }

@@ -169,12 +169,12 @@ unsafe fn extremum_by_plan<'a>(
     let per_line = (inner.len + shift).div_ceil(tile);
     let per_column = lines.len.div_ceil(rows);
     #[rustfmt::skip]
-    let plan = Plan {
+    let tiling = Tiling {
         operands, element, extreme, output, origin, inner, lines, outer, direct, tile, rows, per_line, per_column, shift,
     };
     let tiles = positions(outer) * per_column * per_line;
     // SAFETY: the caller's promise; threads share the tiles without overlap.
-    threads::share(tiles, num_threads, |tiles| unsafe { plan.run(tiles) });
+    threads::share(tiles, num_threads, |tiles| unsafe { tiling.run(tiles) });
 }
 
 /// Bytes of a tile that is read and written in one pass. Where NaN occurs the tile is read again, so it fits the second-level
@@ -192,7 +192,7 @@ const TRANSPOSED_OUTPUT_STRETCH_BYTES: usize = 512;
 const TRANSPOSED_OUTPUT_MOST_LINES: usize = 256;
 
 /// How the output is cut into tiles, and how each operand is read along their lines.
-struct Plan<'a> {
+struct Tiling<'a> {
     operands: &'a [Operand],
     element: ElementType,
     extreme: Extreme,
@@ -220,7 +220,7 @@ struct Plan<'a> {
 }
 
 // SAFETY: threads write to different tiles.
-unsafe impl Sync for Plan<'_> {}
+unsafe impl Sync for Tiling<'_> {}
 
 /// Puts the axis along which lines lie first, and the axis from line to line second.
 ///
@@ -247,7 +247,7 @@ fn crosswise(line: &ElementwiseAxis, across: &ElementwiseAxis, size: usize) -> u
     strides.filter(|&(along, step)| along != 0 && along != size as isize && step.unsigned_abs() == size).count()
 }
 
-impl Plan<'_> {
+impl Tiling<'_> {
     /// Accumulates some of the tiles.
     ///
     /// # Safety

@@ -29,9 +29,9 @@ use crate::element::rule::Rule;
 use crate::element::{ElementType, Pattern};
 use crate::isa::dispatch;
 use crate::kernels::lanes::{Scratch, bits};
-use crate::kernels::omit::Omit as Replace;
+use crate::kernels::omit::ReplaceSkipped as Replace;
 use crate::kernels::pack::Pack;
-use crate::kernels::top_k::{Candidates, Collect, Find, Insert, LARGEST, Packed, Results, kth};
+use crate::kernels::top_k::{Candidates, Collect, Destination, Find, Insert, LARGEST, Packed, kth};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
 use crate::operations::input::{Input, Omit};
 use crate::operations::select::{Target, select};
@@ -146,19 +146,19 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: 
     let ready = adjacent(&line[0]) && !swapped && !masked;
     let finds = lanes > 0 && 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= TWICE[usize::from(!ready)];
     let form = match lanes > 0 && fits && k <= if finds { FEW } else { FEW_OF_LONG } {
-        true if plain && !masked && across.len >= lanes => Form::SideBySide,
-        true if (!plain || masked) && len <= SHORT && 2 * across.len >= lanes => Form::Transpose,
-        _ => Form::OneByOne,
+        true if plain && !masked && across.len >= lanes => LineForm::SideBySide,
+        true if (!plain || masked) && len <= SHORT && 2 * across.len >= lanes => LineForm::Transpose,
+        _ => LineForm::OneByOne,
     };
     let num_threads = threads::num_threads(elements.saturating_mul(size));
     let tasks = threads::tasks(num_threads).div_ceil(positions(outer));
     let tiles = match form {
         // Each tile fills a register.
-        Form::SideBySide => (across.len / (WIDE * lanes)).max(tasks.min(across.len / lanes)),
-        Form::Transpose => across.len.div_ceil(lanes),
-        Form::OneByOne => across.len.div_ceil(LINES).max(tasks.min(across.len)),
+        LineForm::SideBySide => (across.len / (WIDE * lanes)).max(tasks.min(across.len / lanes)),
+        LineForm::Transpose => across.len.div_ceil(lanes),
+        LineForm::OneByOne => across.len.div_ceil(LINES).max(tasks.min(across.len)),
     };
-    let results = Results { values, indices, across: across.strides.output, along };
+    let results = Destination { values, indices, across: across.strides.output, along };
     let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, tiles, lanes, results };
     threads::share(tiles * positions(outer), num_threads, |units| match size < 8 && len <= u32::MAX as usize {
         true => walk.run::<u64>(units),
@@ -174,7 +174,7 @@ fn continues(inner: &ReductionAxis, stride: isize, mask: isize) -> bool {
 
 /// How lines are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum LineForm {
     SideBySide,
     Transpose,
     OneByOne,
@@ -206,7 +206,7 @@ const CHUNK: usize = 4096;
 struct Walk<'a> {
     input: TopK,
     rule: Rule,
-    form: Form,
+    form: LineForm,
     /// Whether [`Find`] reads the lines that are read one by one, and whether it need not pack them first.
     finds: bool,
     ready: bool,
@@ -220,7 +220,7 @@ struct Walk<'a> {
     /// The number of tiles of lines, which are nearly equal in length, and the lines of a register.
     tiles: usize,
     lanes: usize,
-    results: Results,
+    results: Destination,
 }
 
 // SAFETY: threads write the results of different lines.
@@ -253,7 +253,7 @@ impl Walk<'_> {
             let (outer, tile) = (unit / tiles, unit % tiles);
             let (first, end) = (lines * tile / tiles, lines * (tile + 1) / tiles);
             let (at, number) = (self.across.after(position(self.outer, self.origin, outer), first), end - first);
-            if self.form != Form::OneByOne {
+            if self.form != LineForm::OneByOne {
                 self.lines(&mut work, at, number);
                 continue;
             }
@@ -268,11 +268,11 @@ impl Walk<'_> {
     }
 
     /// The results from a position on.
-    fn results(&self, at: ReductionOffsets) -> Results {
+    fn results(&self, at: ReductionOffsets) -> Destination {
         let bytes = at.output * self.input.element.size() as isize;
         let (values, indices) =
             (self.results.values.wrapping_offset(bytes), self.results.indices.wrapping_offset(at.output));
-        Results { values, indices, ..self.results }
+        Destination { values, indices, ..self.results }
     }
 
     /// The bits of the element at a place of a line; `at` is the line's first element.
@@ -474,7 +474,7 @@ impl Walk<'_> {
         let size = element.size();
         let (mut from, rows) = (data.wrapping_offset(at.input), self.len);
         let (mut pitch, columns) = (self.line[0].strides.input, number.max(self.lanes));
-        if self.form == Form::Transpose {
+        if self.form == LineForm::Transpose {
             let packed = work.packed.reserve(rows * columns * size);
             let mask = self.room_for_mask(&mut work.mask, rows * columns);
             if number < columns {
@@ -493,7 +493,9 @@ impl Walk<'_> {
         let indices = best.add(state).cast::<i64>();
         let to = match adjacent {
             true => results,
-            false => Results { values: indices.add(k * columns).cast(), indices, across: 1, along: columns as isize },
+            false => {
+                Destination { values: indices.add(k * columns).cast(), indices, across: 1, along: columns as isize }
+            }
         };
         let nans = work.nans;
         let seen = with_set!(I, set => with_kind!(element, largest, K, flip, infinity => {
