@@ -4,12 +4,6 @@
 //! - Short rows are read several at a time up to a batch with NaN, which is read as columns or row by row.
 //! - Narrow columns: neighbouring rows are read as one wide row, then the columns that belong together are combined.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: what is read, its mask and the outputs are there wherever the layout leads"
-)]
-
 use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
 use crate::kernels::columns::Columns;
@@ -41,14 +35,25 @@ pub struct Blocks<'a, const ENDS: usize> {
     pub origin: ReductionOffsets,
 }
 
-/// One end of the order of a block, or both: the inputs, the keys to reach (or null), and what receives the results.
-pub type Request<'a> = (&'a [Input], &'a [*const u8], &'a [Outputs]);
+/// One end of the order of a block, or both.
+#[derive(Clone, Copy)]
+pub struct EndsOfBlock<'a> {
+    /// The inputs, which differ in the end of the order alone.
+    pub inputs: &'a [Input],
+    /// For each end, the keys to reach, or null.
+    pub against: &'a [*const u8],
+    /// For each end, what receives the results.
+    pub to: &'a [Outputs],
+}
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reads one block, which begins at `at` and covers a `span` of the reduced axis. Finds the key, the element and the place
     /// along that axis of the extremum at each position, as far as they are wanted. There is room for the results of all
     /// positions, and unless they are null there are keys to reach for all positions. Returns whether an element that takes part
     /// may equal what replaces skipped elements.
+    ///
+    /// # Safety
+    /// The inputs are readable wherever the layout of the plan leads from `at` on; the results have room, as above.
     pub unsafe fn read(
         &self,
         at: &ReductionOffsets,
@@ -57,25 +62,32 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         against: &[*const u8; ENDS],
         to: &[Outputs; ENDS],
     ) -> bool {
-        let ends: Request = (&self.inputs, against, to);
-        debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
+        let ends = EndsOfBlock { inputs: &self.inputs, against, to };
+        debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk, "a block of {len} positions, {span:?}");
         // Skipped elements are replaced by a different element at each end.
         let mut fills = false;
-        by_ends(ends, !self.inputs[0].omits(), |ends| fills |= self.read_ends(ends, at, len, span.clone()));
+        let at_once = !self.inputs[0].omits();
+        // SAFETY: the caller's promise.
+        by_ends(ends, at_once, |ends| fills |= unsafe { self.read_ends(ends, at, len, span.clone()) });
         fills
     }
 
     /// Reads one block for ends of the order that share what replaces skipped elements.
-    unsafe fn read_ends(&self, ends: Request, at: &ReductionOffsets, len: usize, span: Range<usize>) -> bool {
-        let input = &ends.0[0];
-        let (kept, reduced) = (self.plan.kept.strides, self.plan.reduced.strides);
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read).
+    unsafe fn read_ends(&self, ends: EndsOfBlock, at: &ReductionOffsets, len: usize, span: Range<usize>) -> bool {
+        let input = &ends.inputs[0];
+        let kept = self.plan.kept.strides;
+        let reduced = self.plan.reduced.strides;
         let corner = self.plan.reduced.after(*at, span.start);
         let data = input.data.wrapping_offset(corner.input);
         let mask = if input.mask.is_null() { input.mask } else { input.mask.wrapping_offset(corner.mask) };
-        let (form, height) = (self.plan.form, span.len());
-        let down = matches!(form, Form::Columns | Form::Interleaved(_));
-        // The lines of the block, and the elements along them.
-        let (strides, number, len_of_line, along) = match down {
+        let form = self.plan.form;
+        let height = span.len();
+        let has_columns = matches!(form, Form::Columns | Form::Interleaved(_));
+        // The lines of the block, and the elements along them: a line is a row of columns, or a slice that is reduced.
+        let (strides, number, len_of_line, along) = match has_columns {
             true => (&reduced, height, len, &kept),
             false => (&kept, len, height, &reduced),
         };
@@ -83,13 +95,17 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let bytes = if self.plan.packed { 0 } else { len_of_line * input.element.size() };
         let mask_bytes = if along.mask == 1 { len_of_line } else { 0 };
         let mask_stride = if mask.is_null() { 0 } else { strides.mask };
-        let lines = Lines {
-            data: Readable::lines(data, strides.input, number, bytes),
-            stride: strides.input,
-            mask: Readable::lines(mask, mask_stride, number, mask_bytes),
-            mask_stride,
+        // SAFETY: the caller's promise: the block lies in the layout.
+        let lines = unsafe {
+            Lines {
+                data: Readable::lines(data, strides.input, number, bytes),
+                stride: strides.input,
+                mask: Readable::lines(mask, mask_stride, number, mask_bytes),
+                mask_stride,
+            }
         };
-        let read = |lines, ahead| {
+        // SAFETY: the lines are those of the block, or of its copy, which has the same shape.
+        let read = |lines, ahead| unsafe {
             match form {
                 Form::Rows => read_rows(ends, lines, len, height, self.last()),
                 Form::RowBatches => return self.row_batches(ends, lines, ahead, len, height),
@@ -103,12 +119,16 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         };
         match self.plan.packed {
             false => read(lines, ptr::null()),
-            true => self.pack(input.omits().then_some(input), lines, number, (len_of_line, along), read),
+            // SAFETY: a packed block fits the scratch memory: see the plan.
+            true => unsafe { self.pack(input.omits().then_some(input), lines, number, (len_of_line, along), read) },
         }
     }
 
     /// Packs a block into contiguous lines in scratch memory, which it fits, replaces there what an input omits, and reads the
     /// copy. Not inlined, so that blocks that are read in place do not pay for the scratch memory.
+    ///
+    /// # Safety
+    /// The elements, and those of the mask, are readable wherever the strides of the lines and of `along` lead.
     #[inline(never)]
     unsafe fn pack(
         &self,
@@ -124,23 +144,31 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let to = scratch.0.as_mut_ptr().cast::<u8>();
         // Rows that follow one another in memory do so in the copy as well, where nothing is transposed.
         let step = size * if omission.is_some() { len } else { pitch(len, size) };
+        debug_assert!(number * step <= OMIT_SCRATCH, "{number} lines of {len} elements do not fit");
         let Lines { stride, mask_stride, .. } = lines;
-        let (data, mask) = (lines.data.address(), lines.mask.address());
+        let data = lines.data.address();
+        let mask = lines.mask.address();
         // Lines that follow one another are packed as one line.
         let one = omission.is_some() && stride == len as isize * along.input;
         let ready = one && along.input == size as isize && !swapped;
-        let (outer, inner) = if one { (1, number * len) } else { (number, len) };
-        let (outer, inner) = ((outer, stride), (inner, along.input));
+        let (outer_len, inner_len) = if one { (1, number * len) } else { (number, len) };
+        let outer = (outer_len, stride);
+        let inner = (inner_len, along.input);
+        // What is ready to be read needs no copy of its own: replacing skipped elements makes one.
         if !ready {
-            Pack { data, outer, inner, size, scratch: true, swapped, to, step }.run();
+            // SAFETY: the caller's promise; the scratch memory has room for all lines.
+            unsafe { Pack { data, outer, inner, size, scratch: true, swapped, to, step }.run() };
         }
         let fills = omission.is_some_and(|input| {
             let from = if ready { data } else { ptr::null() };
-            omit(input, (from, to, size), (number, len), mask, (mask_stride, along.mask))
+            // SAFETY: the block is there, or has been packed.
+            unsafe { omit(input, (from, to, size), (number, len), mask, (mask_stride, along.mask)) }
         });
         // The next block probably follows this one.
         let ahead = if ready { data.wrapping_add(number * len * size) } else { ptr::null() };
-        read(Lines::plain(to, step as isize, number, len * size), ahead) && fills
+        // SAFETY: the copy has all lines.
+        let copy = unsafe { Lines::plain(to, step as isize, number, len * size) };
+        read(copy, ahead) && fills
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
@@ -161,11 +189,17 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
     /// Reads neighbouring rows of `len` columns, `group` of them at a time, as one wide row. Each begins where
     /// the last one ends, without a mask; keys and indices are wanted.
-    unsafe fn interleaved(&self, ends: Request, lines: Lines, rows: usize, len: usize, group: usize) {
-        let (inputs, against, to) = ends;
-        let (size, last, width) = (inputs[0].element.size(), self.last(), len * group);
+    ///
+    /// # Safety
+    /// The rows are readable, and there is room for the results.
+    unsafe fn interleaved(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize, group: usize) {
+        let EndsOfBlock { inputs, against, to } = ends;
+        let size = inputs[0].element.size();
+        let last = self.last();
+        let width = len * group;
         if rows < group {
-            return read_columns(ends, lines, (rows, len), self.last(), ptr::null());
+            // SAFETY: the caller's promise.
+            return unsafe { read_columns(ends, lines, (rows, len), last, ptr::null()) };
         }
         let mut parts = [(); ENDS].map(|()| Results::new(width, size));
         let parts = parts.each_mut().map(Results::outputs);
@@ -175,19 +209,29 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 break;
             }
             let lines = lines.from(first as isize).every(group as isize);
-            read_columns((inputs, against, &parts[..inputs.len()]), lines, (wide, width), last, ptr::null());
+            let ends = EndsOfBlock { inputs, against, to: &parts[..inputs.len()] };
+            // SAFETY: the caller's promise; the parts have room for as many columns.
+            unsafe { read_columns(ends, lines, (wide, width), last, ptr::null()) };
             for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
+                // A row of a wide row is one of `group` neighbours.
                 for column in 0..width {
-                    let index = part.index.add(column);
-                    *index = *index * group as i64 + (first + column / len) as i64;
+                    // SAFETY: the kernel has written an index for each column.
+                    unsafe {
+                        let index = part.index.add(column);
+                        *index = *index * group as i64 + (first + column / len) as i64;
+                    }
                 }
+                // The neighbours are combined; the first of them is the result so far.
                 for neighbour in 0..group {
                     let part = part.from(neighbour * len, size);
-                    if first + neighbour == 0 {
-                        to.keys.copy_from_nonoverlapping(part.keys, len * size);
-                        to.index.copy_from_nonoverlapping(part.index, len);
-                    } else {
-                        combine(len, *to, part, input, last);
+                    // SAFETY: both have keys and indices for `len` columns.
+                    unsafe {
+                        if first + neighbour == 0 {
+                            to.keys.copy_from_nonoverlapping(part.keys, len * size);
+                            to.index.copy_from_nonoverlapping(part.index, len);
+                        } else {
+                            combine(len, *to, part, input, last);
+                        }
                     }
                 }
             }
@@ -196,28 +240,47 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
     /// Reads columns with a copy of their mask, in which neighbouring columns are `step` bytes apart. The copy fits the
     /// scratch memory.
+    ///
+    /// # Safety
+    /// The rows and their mask are readable, and there is room for the results.
     #[inline(never)]
-    unsafe fn columns_under_copy(&self, ends: Request, lines: Lines, rows: usize, len: usize, step: isize) {
+    unsafe fn columns_under_copy(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize, step: isize) {
         let mut scratch = Aligned([const { MaybeUninit::<u8>::uninit() }; MASK_COPY_BYTES]);
-        let (data, to) = (lines.mask.address(), scratch.0.as_mut_ptr().cast::<u8>());
-        let (outer, inner) = ((rows, lines.mask_stride), (len, step));
-        Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
-        let mask = Readable::bytes(to, rows * len);
-        let lines = Lines { mask, mask_stride: len as isize, ..lines };
-        read_columns(ends, lines, (rows, len), self.last(), self.next_tile(&lines, len));
+        let data = lines.mask.address();
+        let to = scratch.0.as_mut_ptr().cast::<u8>();
+        debug_assert!(rows * len <= MASK_COPY_BYTES, "a mask of {rows} rows of {len} bytes does not fit");
+        let outer = (rows, lines.mask_stride);
+        let inner = (len, step);
+        // SAFETY: the caller's promise; the scratch memory has room for the mask.
+        unsafe {
+            Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
+            let mask = Readable::bytes(to, rows * len);
+            let lines = Lines { mask, mask_stride: len as isize, ..lines };
+            read_columns(ends, lines, (rows, len), self.last(), self.next_tile(&lines, len));
+        }
     }
 
     /// Reads short rows of `len` elements for both ends of the order at once or for one after the other.
-    unsafe fn row_batches(&self, ends: Request, lines: Lines, ahead: *const u8, rows: usize, len: usize) -> bool {
-        let (input, to) = (ends.0[0], ends.2[0]);
+    ///
+    /// # Safety
+    /// The rows are readable, and there is room for the results.
+    unsafe fn row_batches(&self, ends: EndsOfBlock, lines: Lines, ahead: *const u8, rows: usize, len: usize) -> bool {
+        let input = ends.inputs[0];
+        let to = ends.to[0];
         let both = !input.ignores_nan() && to.keys.is_null() && to.index.is_null() && read_both(input.element, len);
         let mut fills = false;
-        by_ends(ends, both, |(inputs, _, to)| fills |= self.row_batches_of(inputs, to, lines, ahead, rows, len));
+        by_ends(ends, both, |EndsOfBlock { inputs, to, .. }| {
+            // SAFETY: the caller's promise.
+            fills |= unsafe { self.row_batches_of(inputs, to, lines, ahead, rows, len) };
+        });
         fills
     }
 
     /// Reads short rows; `ahead` is what is read after them, or null. Returns whether an element may equal what replaces skipped
     /// elements.
+    ///
+    /// # Safety
+    /// The rows are readable, and there is room for the results.
     unsafe fn row_batches_of(
         &self,
         inputs: &[Input],
@@ -229,19 +292,26 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     ) -> bool {
         let mut fills = lines.mask.is_null();
         let Input { element, largest, .. } = inputs[0];
-        let (size, ignore_nan, marks) = (element.size(), inputs[0].ignores_nan(), self.marks());
+        let size = element.size();
+        let ignore_nan = inputs[0].ignores_nan();
+        let marks = self.marks();
+        let last = self.last();
         // Where batch after batch has NaN, fewer batches are tried in vain.
-        let most = if len < ROWS_LEAST_ELEMENTS {
-            (OMIT_SCRATCH / size / len) & !(NAN_RETRY_ROWS - 1)
-        } else {
-            16 * NAN_RETRY_ROWS
+        let most = match len < ROWS_LEAST_ELEMENTS {
+            true => (OMIT_SCRATCH / size / len) & !(NAN_RETRY_ROWS - 1),
+            false => 16 * NAN_RETRY_ROWS,
         };
-        let (mut done, mut singly) = (0, NAN_RETRY_ROWS);
+        let mut done = 0;
+        let mut singly = NAN_RETRY_ROWS;
         while done < rows {
-            let (lines, rows) = (lines.from(done as isize), rows - done);
-            let (to, other) = (all[0].from(done, size), all[all.len() - 1].from(done, size).values);
-            let (last, other) = (self.last(), if all.len() > 1 { other } else { ptr::null_mut() });
-            let count = ShortRows {
+            let lines = lines.from(done as isize);
+            let rows = rows - done;
+            let to = all[0].from(done, size);
+            let other = match all {
+                [_, other] => other.from(done, size).values,
+                _ => ptr::null_mut(),
+            };
+            let kernel = ShortRows {
                 lines,
                 rows,
                 len,
@@ -255,55 +325,88 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 other,
                 ahead,
                 bytes: if self.plan.packed { 0 } else { self.plan.bytes },
-            }
-            .run();
+            };
+            // SAFETY: the caller's promise.
+            let count = unsafe { kernel.run() };
             if !to.keys.is_null() {
-                with_sources!(inputs, lines, S, X => {
+                // SAFETY: the kernel has written a place for each of these rows.
+                with_sources!(inputs, lines, S, X => unsafe {
                     lines.write_keys::<S, <X as Ends>::First>(count, to.index, to.keys)
                 });
             }
+            // The kernel has stopped at a batch with NaN, or at the end: the next rows are read in another way.
             singly = if count > 0 { NAN_RETRY_ROWS } else { (2 * singly).min(most) };
             let rest = singly.min(rows - count);
             if rest > 0 {
                 fills = true;
                 let lines = lines.from(count as isize);
                 let rests = [all[0], all[all.len() - 1]].map(|to| to.from(done + count, size));
-                let ends = (inputs, &[ptr::null(); 2][..all.len()], &rests[..all.len()]);
-                if len < ROWS_LEAST_ELEMENTS && lines.mask.is_null() {
-                    let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
-                    // `Pack` alone reads them.
-                    let columns = Lines::plain(lines.data.address(), size as isize, 0, 0);
-                    self.pack(None, columns, len, (rest, &kept), |lines, _| {
-                        read_columns(ends, lines, (len, rest), self.last(), ptr::null());
-                        true
-                    });
-                } else {
-                    read_rows(ends, lines, rest, len, self.last());
-                }
-                // These kernels give every row a place: it becomes -1 where that element is skipped or is the identity.
-                let marked = if marks { rest } else { 0 };
-                for row in 0..marked {
-                    let (line, index) = (lines.from(row as isize), to.index.add(count + row));
-                    let place = index.read_unaligned() as isize;
-                    let bits = bits(line.data.wrapping_offset(place * size as isize).read(size), size, false);
-                    let masked = !line.mask.is_null() && *line.mask.wrapping_offset(place).read(1) == 0;
-                    if masked || bits == element.identity(largest) || inputs[0].pattern().matches(bits) {
-                        index.write_unaligned(-1);
-                    }
+                let ends = EndsOfBlock { inputs, against: &[ptr::null(); 2][..all.len()], to: &rests[..all.len()] };
+                // SAFETY: the caller's promise.
+                unsafe { self.row_by_row(ends, lines, rest, len) };
+                if marks {
+                    // SAFETY: the kernels have written a place for each of these rows.
+                    unsafe { mark(&inputs[0], lines, rest, to.index.add(count)) };
                 }
             }
             done += count + rest;
         }
         fills
     }
+
+    /// Reads short rows without the kernels for them: as columns of a copy, or one by one.
+    ///
+    /// # Safety
+    /// The rows are readable, and there is room for the results.
+    unsafe fn row_by_row(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize) {
+        let last = self.last();
+        if len >= ROWS_LEAST_ELEMENTS || !lines.mask.is_null() {
+            // SAFETY: the caller's promise.
+            return unsafe { read_rows(ends, lines, rows, len, last) };
+        }
+        let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
+        let size = ends.inputs[0].element.size();
+        // SAFETY: the caller's promise: `Pack` alone reads these lines, across the rows. The copy has a row for each place.
+        unsafe {
+            let columns = Lines::plain(lines.data.address(), size as isize, 0, 0);
+            self.pack(None, columns, len, (rows, &kept), |lines, _| {
+                read_columns(ends, lines, (len, rows), last, ptr::null());
+                true
+            });
+        }
+    }
+}
+
+/// Replaces places by -1 where the element is skipped or is the identity, as the kernels for short rows do it themselves: other
+/// kernels give every row a place.
+///
+/// # Safety
+/// The rows are readable, and have the places.
+unsafe fn mark(input: &Input, lines: Lines, rows: usize, index: *mut i64) {
+    let size = input.element.size();
+    for row in 0..rows {
+        let line = lines.from(row as isize);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let index = index.add(row);
+            let place = index.read_unaligned() as isize;
+            let bits = bits(line.data.wrapping_offset(place * size as isize).read(size), size, false);
+            let masked = !line.mask.is_null() && *line.mask.wrapping_offset(place).read(1) == 0;
+            if masked || bits == input.element.identity(input.largest) || input.pattern().matches(bits) {
+                index.write_unaligned(-1);
+            }
+        }
+    }
 }
 
 /// Reads both ends of the order `at_once`, or one after the other.
-unsafe fn by_ends((inputs, against, to): Request, at_once: bool, mut read: impl FnMut(Request)) {
-    let (mut end, step) = (0, if at_once { inputs.len() } else { 1 });
+fn by_ends(ends: EndsOfBlock, at_once: bool, mut read: impl FnMut(EndsOfBlock)) {
+    let EndsOfBlock { inputs, against, to } = ends;
+    let step = if at_once { inputs.len() } else { 1 };
+    let mut end = 0;
     while end < inputs.len() {
         let next = end + step;
-        read((&inputs[end..next], &against[end..next], &to[end..next]));
+        read(EndsOfBlock { inputs: &inputs[end..next], against: &against[end..next], to: &to[end..next] });
         end = next;
     }
 }
@@ -312,35 +415,46 @@ unsafe fn by_ends((inputs, against, to): Request, at_once: bool, mut read: impl 
 // ends need a wide instruction set: kernels that only save time are compiled for no other.
 
 /// Reads rows one by one.
+///
+/// # Safety
+/// The rows are readable, with their mask, and there is room for the results.
 #[inline(never)]
-unsafe fn read_rows(request: Request, lines: Lines, rows: usize, len: usize, last: bool) {
-    by_ends(request, InstructionSet::current().is_wide(), |(inputs, against, to)| {
+unsafe fn read_rows(request: EndsOfBlock, lines: Lines, rows: usize, len: usize, last: bool) {
+    by_ends(request, InstructionSet::current().is_wide(), |EndsOfBlock { inputs, against, to }| {
         with_sources!(inputs, lines, S, X => {
             let task = Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData };
-            if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) }
+            // SAFETY: the caller's promise.
+            unsafe { if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) } }
         })
     })
 }
 
 /// Reads rows of adjacent columns.
+///
+/// # Safety
+/// As for [`read_rows`].
 #[inline(never)]
 pub unsafe fn read_columns(
-    request: Request,
+    request: EndsOfBlock,
     lines: Lines,
     (rows, columns): (usize, usize),
     last: bool,
     next: *const u8,
 ) {
-    by_ends(request, InstructionSet::current().is_wide(), |(inputs, _, to)| {
+    by_ends(request, InstructionSet::current().is_wide(), |EndsOfBlock { inputs, to, .. }| {
         with_sources!(inputs, lines, S, X => {
             let task = Columns::<S, X> { lines, rows, columns, last, to, next, ends: PhantomData };
-            if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) }
+            // SAFETY: the caller's promise.
+            unsafe { if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) } }
         })
     })
 }
 
 /// Copies a block, which fits the scratch memory, and replaces skipped elements, as [`ReplaceSkipped`] says. Not inlined, so that blocks
 /// without a mask do not pay for that memory.
+///
+/// # Safety
+/// The block and its mask are readable, or `to` already holds the block; `to` has room for the copy.
 #[inline(never)]
 unsafe fn omit(
     input: &Input,
@@ -349,21 +463,29 @@ unsafe fn omit(
     mut mask: *const u8,
     mut mask_strides: (isize, isize),
 ) -> bool {
-    let (pattern, fill) = (input.pattern(), input.element.identity(input.largest));
+    let pattern = input.pattern();
+    let fill = input.element.identity(input.largest);
     let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
     let repeats = mask_strides.0 == 0 && lens.0 > 1;
     if !mask.is_null() && (repeats || !matches!(mask_strides.1, 0 | 1)) {
         // A mask with another layout is packed, and a line of the mask that belongs to all lines is repeated for each.
-        let (to, step) = (scratch.0.as_mut_ptr().cast::<u8>(), lens.1);
-        let (outer, inner) = ((if repeats { 1 } else { lens.0 }, mask_strides.0), (step, mask_strides.1));
-        Pack { data: mask, outer, inner, size: 1, scratch: true, swapped: false, to, step }.run();
-        let (mut done, all) = (outer.0 * step, lens.0 * step);
+        let to = scratch.0.as_mut_ptr().cast::<u8>();
+        let step = lens.1;
+        let all = lens.0 * step;
+        debug_assert!(all <= OMIT_SCRATCH, "a mask of {all} bytes does not fit");
+        let outer = (if repeats { 1 } else { lens.0 }, mask_strides.0);
+        let inner = (step, mask_strides.1);
+        // SAFETY: the caller's promise; the scratch memory has a byte for each element of the block.
+        unsafe { Pack { data: mask, outer, inner, size: 1, scratch: true, swapped: false, to, step }.run() };
+        let mut done = outer.0 * step;
         while done < all {
             let more = done.min(all - done);
-            to.copy_to_nonoverlapping(to.add(done), more);
+            // SAFETY: what is copied has been written, and ends before what is written.
+            unsafe { to.copy_to_nonoverlapping(to.add(done), more) };
             done += more;
         }
         (mask, mask_strides) = (to, (step as isize, 1));
     }
-    dispatch(ReplaceSkipped { from, to, size, lens, mask, mask_strides, pattern, fill })
+    // SAFETY: the caller's promise; the mask has a byte for each element, or one for each line.
+    unsafe { dispatch(ReplaceSkipped { from, to, size, lens, mask, mask_strides, pattern, fill }) }
 }

@@ -4,7 +4,7 @@
 use crate::kernels::lanes::{Lines, Outputs};
 use crate::kernels::small_inner::{self, SmallInner};
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
-use crate::operations::block::read_columns;
+use crate::operations::block::{EndsOfBlock, read_columns};
 use crate::operations::input::Input;
 use crate::operations::sink::{Results, Sink, Tile};
 use crate::threads;
@@ -98,11 +98,12 @@ unsafe fn read(
         if count < blocks {
             // The next block contains NaN.
             let data = data.wrapping_offset(block * count as isize);
-            let request = (&[*input][..], &[ptr::null()][..], &[into.from(count * columns, size)][..]);
+            let ends =
+                EndsOfBlock { inputs: &[*input], against: &[ptr::null()], to: &[into.from(count * columns, size)] };
             // SAFETY: as above.
             unsafe {
                 let lines = Lines::plain(data, row, rows, columns * size);
-                read_columns(request, lines, (rows, columns), last, ptr::null());
+                read_columns(ends, lines, (rows, columns), last, ptr::null());
             }
         }
         done += count + 1;
