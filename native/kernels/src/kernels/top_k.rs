@@ -20,11 +20,7 @@
 //! Not done: finding the best, replacing it and comparing its block again, which waits for each step in turn (5 of 1000: 330 ns,
 //! here 175); a bound from a sample for lines that fit the cache (50257: 12 us); a bound that is the k-th of more lanes.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the memory is there, with room for the results, and the instruction set is in force"
-)]
+#![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
 use crate::element::rule::Rule;
 use crate::isa::Task;
@@ -79,7 +75,10 @@ pub struct Candidates<P> {
 }
 
 impl<P: Packed> Candidates<P> {
-    /// Adds an element if it is wanted; there is room for it. Returns whether it was the last wanted element with its key.
+    /// Adds an element if it is wanted. Returns whether it was the last wanted element with its key.
+    ///
+    /// # Safety
+    /// The element may be read, and the list has room for it.
     #[inline(always)]
     unsafe fn add(&mut self, from: *const u8, place: usize, size: usize, float: bool) -> bool {
         let key = self.rule.key(read_bits(from, size), size, float);
@@ -87,6 +86,7 @@ impl<P: Packed> Candidates<P> {
             return false;
         }
         let count = self.items.len();
+        debug_assert!(count < self.items.capacity(), "no room for candidate {count}");
         self.items.as_mut_ptr().add(count).write(P::new(key, place));
         self.items.set_len(count + 1);
         if key > self.bound {
@@ -106,7 +106,7 @@ impl<P: Packed> Candidates<P> {
         self.bound > key || self.equal == 0
     }
 
-    /// Begins anew: wants `equal` elements with the key `bound`, and all elements with a larger key.
+    /// Begins anew with a list that is empty: wants `equal` elements with the key `bound`, and all elements with a larger key.
     pub fn begin(&mut self, bound: i64, equal: usize) {
         (self.bound, self.equal, self.first) = (bound, equal, self.k);
         self.items.clear();
@@ -132,7 +132,7 @@ impl<P: Packed> Candidates<P> {
 
     /// Adds the first elements below the bound until there are as many as are wanted: all others are candidates already, and these
     /// are equal. `key` gives the key of an element, unless it does not take part.
-    pub unsafe fn complete(&mut self, len: usize, key: impl Fn(usize) -> Option<i64>) {
+    pub fn complete(&mut self, len: usize, key: impl Fn(usize) -> Option<i64>) {
         for place in 0..len {
             if self.items.len() >= self.k {
                 break;
@@ -156,13 +156,17 @@ impl<P: Packed> Candidates<P> {
         self.items.truncate(kept);
     }
 
-    /// From now on, only larger keys are wanted.
+    /// From now on, only larger keys are wanted: the least of them is the bound, and any number of elements may have it. There
+    /// are no larger keys than the largest: then nothing is wanted any more.
     pub fn exceed(&mut self, key: i64) {
         let more = key < self.rule.largest;
         (self.bound, self.equal) = if more { (key + 1, usize::MAX) } else { (key, 0) };
     }
 
     /// Adds contiguous elements one by one, whatever the instruction set.
+    ///
+    /// # Safety
+    /// The `len` elements may be read.
     pub unsafe fn add_all(&mut self, from: *const u8, len: usize, first: usize) {
         self.items.reserve(len);
         let (size, float) = (self.rule.size, self.rule.float);
@@ -176,6 +180,9 @@ impl<P: Packed> Candidates<P> {
 const GROUP: usize = 8;
 
 /// Adds the contiguous elements that are wanted. `infinity` is that of 16-bit floats.
+///
+/// # Safety
+/// The `len` elements may be read.
 #[inline(always)]
 unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
     from: *const u8,
@@ -191,6 +198,9 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
 }
 
 /// Adds the contiguous elements that are wanted. If `NUMBERS`, NaN comes last, and the bound is a number.
+///
+/// # Safety
+/// As for [`collect`].
 #[inline(always)]
 unsafe fn collect_reaching<K: Kind, V: Lanes<K>, P: Packed, const NUMBERS: bool>(
     from: *const u8,
@@ -229,12 +239,15 @@ unsafe fn collect_reaching<K: Kind, V: Lanes<K>, P: Packed, const NUMBERS: bool>
                 beyond[number] = least.gt(lanes);
             }
         }
+        // An element is a hit unless it is below the bound; so is a 16-bit NaN, which may have any key.
         let mut hits = !word::<K, V>(V::GROUP, |number| below[number]);
         if K::KEYS && !NUMBERS {
             hits |= word::<K, V>(V::GROUP, |number| beyond[number]);
         }
+        // Not those behind the group, nor those that the group before had.
         hits &= u64::MAX >> (64 - group * V::BITS) & u64::MAX << ((done - at) * V::BITS);
         done = at + group;
+        // Hits are rare, in the order of places, so that of equal elements the first are added. Each may raise the bound.
         while hits != 0 {
             let lane = hits.trailing_zeros() as usize / V::BITS;
             hits &= !(u64::MAX >> (64 - V::BITS) << (lane * V::BITS));
@@ -319,8 +332,10 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
                     true => largest::<K, V, true>(all, registers, flip, least, most),
                     false => largest::<K, V, false>(all, registers, flip, least, most),
                 };
+                // Join registers until as many are left as have enough lanes, then lanes until they fill as many bytes.
                 for half in [4, 2, 1] {
-                    for number in 0..if count <= half { half } else { 0 } {
+                    let joined = if count <= half { half } else { 0 };
+                    for number in 0..joined {
                         largest[number] = largest[number].max(largest[number + half]);
                     }
                 }
@@ -342,6 +357,8 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
                         K::FLOAT,
                     );
                 }
+                // The k-th best of these lanes is a bound that k elements reach: nothing below it is among the best. Unless it is
+                // a 16-bit NaN that comes last: then once more without NaN, and all lines that follow are read so at once.
                 let bound = kth(keys, k);
                 if !K::KEYS || bound >= candidates.rule.lowest() {
                     break bound;
@@ -363,7 +380,11 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
     }
 }
 
-/// Reduces some registers to those with the largest lanes. If `NUMBERS`, NaN does not count.
+/// Reduces some registers to those with the largest lanes, which they take in turns, so that a sorted line does not end in one of
+/// them. If `NUMBERS`, NaN does not count.
+///
+/// # Safety
+/// The registers may be read, and belong to the instruction set in force.
 #[inline(always)]
 unsafe fn largest<K: Kind, V: Lanes<K>, const NUMBERS: bool>(
     all: Readable,
@@ -420,12 +441,18 @@ pub struct Destination {
 
 impl Destination {
     /// The index of a result of the first line.
+    ///
+    /// # Safety
+    /// It has been written.
     #[inline(always)]
     pub unsafe fn index(&self, nth: usize) -> usize {
         self.indices.offset(self.along * nth as isize).read_unaligned() as usize
     }
 
     /// Writes a result of a line.
+    ///
+    /// # Safety
+    /// There is room for it.
     #[inline(always)]
     pub unsafe fn write(&self, line: usize, nth: usize, bits: u64, place: usize, size: usize) {
         let to = self.across * line as isize + self.along * nth as isize;
@@ -435,12 +462,18 @@ impl Destination {
 }
 
 /// The lanes of the register with this number, counted from an element.
+///
+/// # Safety
+/// It may be read, and belongs to the instruction set in force.
 #[inline(always)]
 unsafe fn read<K: Kind, V: Lanes<K>>(from: Readable, number: usize, flip: V) -> V {
     V::load(from.add(number * V::BYTES)).xor(flip).lanes()
 }
 
 /// The bits of some masks, in the form of [`Lanes::eq_bits`].
+///
+/// # Safety
+/// The masks belong to the instruction set in force.
 #[inline(always)]
 unsafe fn word<K: Kind, V: Lanes<K>>(count: usize, mask: impl Fn(usize) -> V::Mask) -> u64 {
     match K::SIZE {
@@ -482,6 +515,9 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
     }
 
     /// Where the best of a register of columns are kept, followed by their rows.
+    ///
+    /// # Safety
+    /// As for [`Task::run`].
     #[inline(always)]
     unsafe fn state(&self, group: usize, at: usize) -> Writable {
         let groups = self.columns.div_ceil(V::LANES);
@@ -490,6 +526,9 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
     }
 
     /// Where lanes come before their own best, in an order in which all NaN are equal. `nan` is where those lanes are NaN.
+    ///
+    /// # Safety
+    /// The registers belong to the instruction set in force.
     #[inline(always)]
     unsafe fn beats(&self, lanes: V, own: V, nan: V::Mask, [infinity, least]: [V; 2]) -> V::Mask {
         let (above, own) = (lanes.gt(own), own.nan(infinity, least));
@@ -497,6 +536,9 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
     }
 
     /// Compares all rows; returns whether NaN was seen. Where `NANS` does not hold, it must not have been.
+    ///
+    /// # Safety
+    /// As for [`Task::run`].
     #[inline(always)]
     unsafe fn rows<const NANS: bool>(&self) -> bool {
         let Self { from, pitch, rows, columns, k, .. } = *self;
@@ -505,6 +547,8 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
         let (mut nans, groups) = (V::no_nan(), columns.div_ceil(V::LANES));
         let mut seen = V::Mask::none();
         let from = Readable::lines(from, pitch, rows, columns * K::SIZE);
+        debug_assert!(k > 0 && columns >= V::LANES, "{k} best of {columns} columns");
+        // Row after row, each lane is inserted among the best of its column, which are in order.
         for row in 0..rows {
             let count = k.min(row);
             let from = from.wrapping_offset(pitch * row as isize);
@@ -519,10 +563,13 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
                     V::note_nan(&mut nans, read, read);
                 }
                 let beats = |own: V| if NANS { self.beats(lanes, own, nan, limits) } else { lanes.gt(own) };
+                // Most rows beat no k-th best: one comparison is all that they cost.
                 if count == k && !beats(V::load(self.state(group, k - 1).readable())).any() {
                     continue;
                 }
                 let (mut carry, mut number) = (lanes, splat::<K, V>(row as i64));
+                // Where a lane beats one of the best, it takes that place, and carries the one that was there to the next. Equal lanes
+                // stay: the row above comes first.
                 for at in 0..count {
                     let (best, places) = (self.state(group, at), self.state(group, k + at));
                     let (own, place) = (V::load(best.readable()), V::load(places.readable()));
@@ -537,6 +584,7 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
                 }
             }
         }
+        // A NaN that has a key may be the best of any column.
         let mut best = V::load(self.state(0, 0).readable());
         for group in 1..groups {
             best = best.max(V::load(self.state(group, 0).readable()));
