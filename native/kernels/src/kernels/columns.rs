@@ -16,11 +16,7 @@
 //! better by itself (0.8 times as fast); passes of other heights. A tile that is first filled with the worst lane needs half the
 //! copies of the loop, but takes a fifth longer for 20 rows (Xeon, family 6, model 167).
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the rows are there, with room for the results"
-)]
+#![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
 use crate::element::compare::{HasLane, Index, Key, Lane, worst};
 use crate::element::order::{Ends, Order};
@@ -62,7 +58,9 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        debug_assert!(!self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
+        debug_assert!(self.to.len() == 1 + X::BOTH as usize, "results for {} ends", self.to.len());
+        debug_assert!(self.columns * size_of::<S::Element>() <= TILE, "{} columns do not fit a tile", self.columns);
+        self.lines.debug_assert_there::<S::Element>(self.rows, self.columns);
         if self.rows == 1 {
             self.take_row::<X::First>(self.to[0]);
             if X::BOTH {
@@ -112,9 +110,13 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
 
     /// Accumulates all rows with the lanes of `F`, and their places if `PLACES`. Returns false if a lane was NaN; the results
     /// are then invalid. `EXACT` has more copies of the loop, and reads fewer rows twice.
+    ///
+    /// # Safety
+    /// As for [`Task::run`].
     #[inline(always)]
     unsafe fn accumulate<F: HasLane<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool, const EXACT: bool>(&self) -> bool {
         let Self { lines, rows, columns, last, .. } = *self;
+        // The walk begins where ties win, so that what is strictly better alone replaces a champion.
         let lines = if last { lines.from(rows as isize - 1).every(-1) } else { lines };
         let Outputs { keys, values, .. } = self.to[0];
         let index = self.to[0].places_of(columns);
@@ -135,6 +137,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         // Exact heights only for what most calls want: places at one end.
         let exact = EXACT && !X::BOTH && !S::MASKED;
         let (mut row, mut nan) = (0, false);
+        // As many rows in one pass as are left: each pass loads and stores the tile once.
         while row < rows {
             let height = match rows - row {
                 8.. => 8,
@@ -143,6 +146,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 1 if row > 0 && exact => 1,
                 _ => 2,
             };
+            // The last pass may overlap the one before: a row that is read again is not strictly better.
             row = row.min(rows.saturating_sub(height));
             let down = lines.from(row as isize);
             // Before the loop over the columns: within it, the compiler would no longer vectorise.
@@ -173,6 +177,9 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     }
 
     /// Writes the results of the columns of a tile.
+    ///
+    /// # Safety
+    /// As for [`Task::run`]; the tile has a lane for each column, and a place if `PLACES`.
     #[inline(always)]
     unsafe fn write<F: HasLane<Lane: Lane<Key = KeyOf<S>>>, O: Order, const PLACES: bool>(
         &self,
@@ -182,6 +189,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let keys = to.keys_of::<KeyOf<S>>(self.columns);
         let values = to.values_of(self.columns, size_of::<S::Element>());
         let index = to.places_of(self.columns);
+        // Rows are counted from the start of the walk.
         let last_row = self.rows as i64 - 1;
         let row = |column: usize| match tile.place[column].assume_init().widen() {
             place if self.last => last_row - place,
@@ -226,6 +234,9 @@ struct Accumulators<'a, F: HasLane> {
 
 impl<F: HasLane> Accumulators<'_, F> {
     /// The champion of a column so far.
+    ///
+    /// # Safety
+    /// A lane of this column has been set, and a place if `PLACES`.
     #[inline(always)]
     unsafe fn get<const PLACES: bool>(&self, column: usize) -> Champion<F> {
         let place = if PLACES { self.place[column].assume_init() } else { Index::ZERO };
@@ -259,6 +270,9 @@ impl TileMemory {
 }
 
 /// Accumulates `ROWS` rows in the tile; `FRESH` starts it with the first of them. Returns whether a lane was NaN.
+///
+/// # Safety
+/// The lines may be read along all columns; unless `FRESH`, the accumulators have a champion for each.
 #[inline(always)]
 unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const PLACES: bool>(
     lines: Lines,
@@ -289,6 +303,9 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
 }
 
 /// Compares all of `ROWS` rows and writes the row numbers directly. Returns whether a lane was NaN.
+///
+/// # Safety
+/// The lines may be read along all columns, and there is room for an index of each.
 #[inline(always)]
 unsafe fn few<S: Source, O: Order, const ROWS: usize>(
     lines: Lines,
@@ -307,6 +324,9 @@ unsafe fn few<S: Source, O: Order, const ROWS: usize>(
 }
 
 /// Goes down `ROWS` rows of one column. Returns the best lane, its row, and whether a lane was NaN.
+///
+/// # Safety
+/// The lines may be read at this column.
 #[inline(always)]
 unsafe fn descend<S: Source, O: Order, const ROWS: usize>(
     lines: Lines,

@@ -12,11 +12,7 @@
 //! the kernel searches for the better of the two values directly, and mostly stops early. Rows of bytes begin with a short block,
 //! because among random bytes it already holds an extreme.
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: the rows are there, with room for their results"
-)]
+#![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
 use crate::element::compare::{HasLane, Index, Key, Lane, utmost, worst};
 use crate::element::order::{Ends, Order};
@@ -48,7 +44,8 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        debug_assert!(self.len > 0 && !self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
+        debug_assert!(self.len > 0 && self.to.len() == 1 + X::BOTH as usize, "rows of {} elements", self.len);
+        self.lines.debug_assert_there::<S::Element>(self.rows, self.len);
         // Copies: for all the compiler knows, writing a result could change these lists.
         let other = X::BOTH as usize;
         let (to, against) = ([self.to[0], self.to[other]], [self.against[0], self.against[other]]);
@@ -65,6 +62,9 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
 impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
     /// Writes the wanted results of a row. It searches for the place only if the place is wanted, or if the key does not
     /// determine the element.
+    ///
+    /// # Safety
+    /// As for [`Task::run`].
     #[inline(always)]
     unsafe fn finish<O: Order>(&self, to: Outputs, against: *const u8, row: usize, candidate: Candidate<S::Element>) {
         let against = Readable::bytes(against, self.rows * size_of::<Key<S::Element>>());
@@ -78,6 +78,7 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
         if !against.is_null() && O::better(*against.element(row), key) {
             return index.element::<i64>(row).write_unaligned(0);
         }
+        // A value alone needs no search, unless several elements have the key: zeros of either sign, and NaNs.
         if index.is_null() {
             let (element, is_unique) = <S::Element as HasLane>::Ordered::from_lane::<O>(key);
             values.element::<<S::Element as HasLane>::Ordered>(row).write_unaligned(element);
@@ -102,6 +103,9 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
 }
 
 /// The first or the last place of a key.
+///
+/// # Safety
+/// The block from `start` to `stop` may be read.
 #[inline(always)]
 unsafe fn seek_at<S: Source, O: Order>(
     source: S,
@@ -133,6 +137,9 @@ const FIRST_BYTES: usize = 1024;
 type Candidate<E> = (Option<Key<E>>, (usize, usize));
 
 /// For each end, the key of the extremum of `len` elements, and the block that holds it.
+///
+/// # Safety
+/// The `len` elements, at least one, may be read.
 #[inline(always)]
 unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: bool) -> [Candidate<S::Element>; 2] {
     let size = size_of::<S::Element>();
@@ -185,6 +192,9 @@ const LOOK: usize = 128;
 
 /// The key that no other beats, and the stretch that holds the first (or last) bool with it. If no bool has this key, the other
 /// key and the whole row.
+///
+/// # Safety
+/// As for [`find`].
 #[inline(always)]
 unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize, last: bool) -> Candidate<S::Element> {
     let hit = |at| source.lane::<O>(at).key::<O>() == utmost::<O, _>();
@@ -206,6 +216,9 @@ unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize
 
 /// The first (or last) place of a key that the block held when it was swept. If another thread has written since, the
 /// result may be any place of the block.
+///
+/// # Safety
+/// As for [`find`].
 #[inline(always)]
 unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key: Key<S::Element>) -> usize {
     type LaneOf<S> = <<S as Source>::Element as HasLane>::Lane;
