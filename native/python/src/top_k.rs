@@ -79,7 +79,9 @@ impl Query {
         }
         let axes = Axes::of(axis, default, &x, function)?;
         let &Self { k, largest, sorted, nan_first, times } = self;
-        let (mut len, mut shape, mut place) = (1usize, PerAxis::<usize>::new(), 0);
+        let mut len = 1usize;
+        let mut shape = PerAxis::<usize>::new();
+        let mut place = 0;
         for (axis, &each) in x.shape.iter().enumerate() {
             if axes.contains(axis) {
                 (len, place) = (len.saturating_mul(each), shape.len());
@@ -93,7 +95,9 @@ impl Query {
         shape.insert(place, k);
         let values = Array::empty(py, &shape, x.elements, None)?;
         let indices = Array::empty(py, &shape, INT64, None)?;
-        let (data, element, swapped) = (x.data, x.element(), x.elements.swapped);
+        let data = x.data;
+        let element = x.element();
+        let swapped = x.elements.swapped;
         let first = mask.as_ref().map_or(ptr::null(), |mask| mask.data.cast_const());
         let input = TopK { data, element, swapped, largest, nan_first, times, k, sorted, mask: first };
         let walk = (0..x.shape.len()).rev().map(|axis| {
@@ -187,7 +191,8 @@ pub fn top_k<'py>(
     index_dtype: Option<&Object<'py>>,
 ) -> PyResult<Object<'py>> {
     let py = x.py();
-    let (last, axis) = (axis.0.is_none().then_some(-1), axis.0.filter(|axis| !axis.is_none()));
+    let last = axis.0.is_none().then_some(-1);
+    let axis = axis.0.filter(|axis| !axis.is_none());
     let is_usual = r#where.is_none() && default.is_none() && index_dtype.is_none();
     let usual = || {
         let k = is_number(k).then(|| k.extract().ok()).flatten()?;

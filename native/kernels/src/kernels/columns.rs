@@ -129,14 +129,17 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             5 if bare => return !few::<S::As<F>, X::First, 5>(lines, columns, last, index),
             _ => {}
         }
-        let (mut best, mut place) = (TileMemory::new(), TileMemory::new());
+        let mut best = TileMemory::new();
+        let mut place = TileMemory::new();
         let mut first = Accumulators::<F> { best: best.slice(columns), place: place.slice(columns) };
-        let (mut best, mut place) = (TileMemory::new(), TileMemory::new());
+        let mut best = TileMemory::new();
+        let mut place = TileMemory::new();
         let others = if X::BOTH { columns } else { 0 };
         let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
         // Exact heights only for what most calls want: places at one end.
         let exact = EXACT && !X::BOTH && !S::MASKED;
-        let (mut row, mut nan) = (0, false);
+        let mut row = 0;
+        let mut nan = false;
         // As many rows in one pass as are left: each pass loads and stores the tile once.
         while row < rows {
             let height = match rows - row {
@@ -155,7 +158,8 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 let next = if is_last { self.next } else { down.from(height as isize).data.address() };
                 prefetch_rows(next, lines.stride, height, columns * size_of::<F>());
             }
-            let (one, other) = (&mut first, &mut second);
+            let one = &mut first;
+            let other = &mut second;
             nan |= match (height, row == 0) {
                 (8, true) => pass::<S::As<F>, X, 8, true, PLACES>(down, row, one, other),
                 (4, true) => pass::<S::As<F>, X, 4, true, PLACES>(down, row, one, other),

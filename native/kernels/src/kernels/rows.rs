@@ -48,7 +48,8 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
         self.lines.debug_assert_there::<S::Element>(self.rows, self.len);
         // Copies: for all the compiler knows, writing a result could change these lists.
         let other = X::BOTH as usize;
-        let (to, against) = ([self.to[0], self.to[other]], [self.against[0], self.against[other]]);
+        let to = [self.to[0], self.to[other]];
+        let against = [self.against[0], self.against[other]];
         for row in 0..self.rows {
             let [first, second] = find::<S, X>(self.lines.line(row as isize), self.len, self.last);
             self.finish::<X::First>(to[0], against[0], row, first);

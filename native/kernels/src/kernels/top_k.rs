@@ -169,7 +169,8 @@ impl<P: Packed> Candidates<P> {
     /// The `len` elements may be read.
     pub unsafe fn add_all(&mut self, from: *const u8, len: usize, first: usize) {
         self.items.reserve(len);
-        let (size, float) = (self.rule.size, self.rule.float);
+        let size = self.rule.size;
+        let float = self.rule.float;
         for at in 0..len {
             self.add(from.add(at * size), first + at, size, float);
         }
@@ -215,7 +216,8 @@ unsafe fn collect_reaching<K: Kind, V: Lanes<K>, P: Packed, const NUMBERS: bool>
     let (bits, mut numbers) = bound_of(to);
     let mut bound = splat::<K, V>(bits).xor(flip).lanes();
     // A 16-bit NaN of either sign lies beyond an infinity; for other floats, comparisons with NaN do not hold.
-    let (least, most) = (splat::<K, V>(infinity | 0x8000).lanes(), splat::<K, V>(infinity));
+    let least = splat::<K, V>(infinity | 0x8000).lanes();
+    let most = splat::<K, V>(infinity);
     let group = V::GROUP * V::LANES;
     if len < group {
         return to.add_all(from, len, first);
@@ -226,7 +228,8 @@ unsafe fn collect_reaching<K: Kind, V: Lanes<K>, P: Packed, const NUMBERS: bool>
         // The last group overlaps the one before.
         let at = done.min(len - group);
         // Masks first: a closure that compares would not always be inlined, and then its instructions would not be either.
-        let (mut below, mut beyond) = ([V::Mask::none(); GROUP], [V::Mask::none(); GROUP]);
+        let mut below = [V::Mask::none(); GROUP];
+        let mut beyond = [V::Mask::none(); GROUP];
         for number in 0..V::GROUP {
             let lanes = read::<K, V>(all.add(at * K::SIZE), number, flip);
             if NUMBERS {
@@ -317,13 +320,15 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
         }
         let flip = splat::<K, V>(candidates.rule.flip);
         let least = splat::<K, V>(identity).xor(flip).lanes();
-        let (most, registers) = (splat::<K, V>(infinity), len / V::LANES);
+        let most = splat::<K, V>(infinity);
+        let registers = len / V::LANES;
         // Whether 16-bit NaN hides numbers: it is larger than they are, but comes last.
         let mut hidden = false;
         // As few registers as have enough lanes, or a part of one register: fewer lanes are compared sooner.
         let count = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST);
         let width = (2 * k * K::SIZE).next_power_of_two().clamp(16, V::BYTES);
-        let (mut bits_of, mut keys) = ([0u64; LARGEST * 8], [0i64; LARGEST * 64]);
+        let mut bits_of = [0u64; LARGEST * 8];
+        let mut keys = [0i64; LARGEST * 64];
         for line in 0..lines {
             let from = from.wrapping_offset(stride * line as isize);
             let all = Readable::bytes(from, len * K::SIZE);
@@ -531,7 +536,8 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
     /// The registers belong to the instruction set in force.
     #[inline(always)]
     unsafe fn beats(&self, lanes: V, own: V, nan: V::Mask, [infinity, least]: [V; 2]) -> V::Mask {
-        let (above, own) = (lanes.gt(own), own.nan(infinity, least));
+        let above = lanes.gt(own);
+        let own = own.nan(infinity, least);
         if self.nan_first { above.or(nan).without(own) } else { above.or(own).without(nan) }
     }
 
@@ -542,9 +548,11 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
     #[inline(always)]
     unsafe fn rows<const NANS: bool>(&self) -> bool {
         let Self { from, pitch, rows, columns, k, .. } = *self;
-        let (flip, infinity) = (splat::<K, V>(self.flip), splat::<K, V>(self.infinity));
+        let flip = splat::<K, V>(self.flip);
+        let infinity = splat::<K, V>(self.infinity);
         let limits = [infinity, splat::<K, V>(self.infinity | 0x8000).lanes()];
-        let (mut nans, groups) = (V::no_nan(), columns.div_ceil(V::LANES));
+        let mut nans = V::no_nan();
+        let groups = columns.div_ceil(V::LANES);
         let mut seen = V::Mask::none();
         let from = Readable::lines(from, pitch, rows, columns * K::SIZE);
         debug_assert!(k > 0 && columns >= V::LANES, "{k} best of {columns} columns");
@@ -567,12 +575,15 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
                 if count == k && !beats(V::load(self.state(group, k - 1).readable())).any() {
                     continue;
                 }
-                let (mut carry, mut number) = (lanes, splat::<K, V>(row as i64));
+                let mut carry = lanes;
+                let mut number = splat::<K, V>(row as i64);
                 // Where a lane beats one of the best, it takes that place, and carries the one that was there to the next. Equal lanes
                 // stay: the row above comes first.
                 for at in 0..count {
-                    let (best, places) = (self.state(group, at), self.state(group, k + at));
-                    let (own, place) = (V::load(best.readable()), V::load(places.readable()));
+                    let best = self.state(group, at);
+                    let places = self.state(group, k + at);
+                    let own = V::load(best.readable());
+                    let place = V::load(places.readable());
                     let above = beats(own);
                     above.select(carry, own).store(best);
                     above.select(number, place).store(places);
@@ -599,7 +610,8 @@ impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
     #[inline(always)]
     unsafe fn run(self) -> bool {
         let Self { from, pitch, rows, columns, k, to, nans, .. } = self;
-        let (flip, groups) = (splat::<K, V>(self.flip), columns.div_ceil(V::LANES));
+        let flip = splat::<K, V>(self.flip);
+        let groups = columns.div_ceil(V::LANES);
         let mut seen = K::FLOAT && nans || self.rows::<false>();
         if K::FLOAT && seen {
             seen = self.rows::<true>();

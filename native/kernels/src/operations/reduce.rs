@@ -75,7 +75,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     unsafe fn run(&self, tiles: Range<usize>, sinks: [&impl Sink; ENDS]) {
         let plan = self.plan;
         let plain = self.are_tiles();
-        let (mut states, mut block) = (self.results(), self.results());
+        let mut states = self.results();
+        let mut block = self.results();
         for tile in tiles {
             let (at, len) = self.tile(tile);
             if !plain {
@@ -254,11 +255,13 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         // For each tile, the part that settles it, counted from where ties win: no later part is needed.
         let settled: Vec<_> = tiles.clone().map(|_| AtomicUsize::new(usize::MAX)).collect();
         let reduce_part = |number: Range<usize>| {
-            let (tile, part) = (number.start / parts, number.start % parts);
+            let tile = number.start / parts;
+            let part = number.start % parts;
             let (at, len) = self.tile(tiles.start + tile);
             let rank = if self.last() { parts - 1 - part } else { part };
             let is_needed = || rank <= settled[tile].load(Ordering::Relaxed);
-            let (mut states, mut block) = (self.results(), self.results());
+            let mut states = self.results();
+            let mut block = self.results();
             if !self.reduce_blocks(at, len, blocks[part].clone(), &mut states, &mut block, is_needed) {
                 return None;
             }

@@ -86,8 +86,11 @@ pub unsafe fn top_k(
 /// Compiled once for all iterators over dimensions.
 unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: *mut u8, indices: *mut i64) {
     let TopK { data, element, swapped, largest, k, .. } = input;
-    let (mut kept, mut line, mut origin) = (ReductionAxes::new(), ReductionAxes::new(), ReductionOffsets::default());
-    let (mut step, mut along) = (1, 0);
+    let mut kept = ReductionAxes::new();
+    let mut line = ReductionAxes::new();
+    let mut origin = ReductionOffsets::default();
+    let mut step = 1;
+    let mut along = 0;
     for &(len, stride, mask, reduced) in dimensions {
         let strides = ReductionOffsets { input: stride, mask, output: step, index: 0 };
         let axis = Axis { len, strides };
@@ -109,7 +112,8 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: 
     if line.is_empty() {
         line.push(ReductionAxis::POINT);
     }
-    let (len, elements) = (positions(&line), positions(&kept) * positions(&line));
+    let len = positions(&line);
+    let elements = positions(&kept) * positions(&line);
     debug_assert!(k <= len);
     if elements == 0 || k == 0 {
         return;
@@ -248,11 +252,15 @@ impl Walk<'_> {
             to,
             nans: false,
         };
-        let (lines, tiles) = (self.across.len, self.tiles);
+        let lines = self.across.len;
+        let tiles = self.tiles;
         for unit in units {
-            let (outer, tile) = (unit / tiles, unit % tiles);
-            let (first, end) = (lines * tile / tiles, lines * (tile + 1) / tiles);
-            let (at, number) = (self.across.after(position(self.outer, self.origin, outer), first), end - first);
+            let outer = unit / tiles;
+            let tile = unit % tiles;
+            let first = lines * tile / tiles;
+            let end = lines * (tile + 1) / tiles;
+            let at = self.across.after(position(self.outer, self.origin, outer), first);
+            let number = end - first;
             if self.form != LineForm::OneByOne {
                 self.lines(&mut work, at, number);
                 continue;
@@ -307,7 +315,8 @@ impl Walk<'_> {
     /// Finds the best of one line.
     unsafe fn line<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
         let TopK { element, k, sorted, mask, .. } = self.input;
-        let (len, size) = (self.len, element.size());
+        let len = self.len;
+        let size = element.size();
         let mut bound = if len >= SAMPLE && k <= len / 4 { self.sample(work, at) } else { i64::MIN };
         if !mask.is_null() && bound <= self.rule.key(self.rule.identity, size, element.is_float()) {
             // Masked elements would reach this bound.
@@ -331,7 +340,9 @@ impl Walk<'_> {
     /// A key that slightly more elements of a line reach than are wanted, as a sample suggests.
     unsafe fn sample<P>(&self, work: &mut Work<P>, at: ReductionOffsets) -> i64 {
         let TopK { element, k, .. } = self.input;
-        let (len, size, float) = (self.len, element.size(), element.is_float());
+        let len = self.len;
+        let size = element.size();
+        let float = element.is_float();
         let samples = (len / 64).clamp(256, 2048);
         let places = (0..samples).map(|number| number * (len - 1) / (samples - 1));
         work.keys.clear();
@@ -349,10 +360,12 @@ impl Walk<'_> {
     /// Collects the candidates of a line.
     unsafe fn collect<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
         let TopK { data, element, largest, swapped, k, mask, .. } = self.input;
-        let (size, inner) = (element.size(), self.line[0]);
+        let size = element.size();
+        let inner = self.line[0];
         let data = data.wrapping_offset(at.input);
         let contiguous = !swapped && self.line.len() == 1 && inner.strides.input == size as isize && mask.is_null();
-        let (to, most) = (&mut work.to, (4 * k).max(2 * CHUNK));
+        let to = &mut work.to;
+        let most = (4 * k).max(2 * CHUNK);
         for first in (0..self.len).step_by(CHUNK) {
             let len = CHUNK.min(self.len - first);
             let mut from = data.wrapping_offset(self.offset(first));
@@ -450,7 +463,9 @@ impl Walk<'_> {
     /// Finds the best of some lines, which are packed first where they are not contiguous, or masked.
     unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize) {
         let TopK { data, element, largest, k, sorted, .. } = self.input;
-        let (mut from, len, mut stride) = (data.wrapping_offset(at.input), self.len, self.across.strides.input);
+        let mut from = data.wrapping_offset(at.input);
+        let len = self.len;
+        let mut stride = self.across.strides.input;
         if !self.ready {
             let step = len * element.size();
             let to = work.packed.reserve(lines * step);
@@ -459,9 +474,11 @@ impl Walk<'_> {
             self.pack(Block { start: at, outer, inner: self.line[0] }, len, to, packed_mask);
             (from, stride) = (to, step as isize);
         }
-        let (to, candidates) = (self.results(at), &mut work.to);
+        let to = self.results(at);
+        let candidates = &mut work.to;
         with_set!(I, set => with_kind!(element, largest, K, _flip, infinity => {
-            let (identity, kind) = (element.identity(largest) as i64, PhantomData::<(K, <I as Set>::Register)>);
+            let identity = element.identity(largest) as i64;
+            let kind = PhantomData::<(K, <I as Set>::Register)>;
             set.run(Find { from, lines, stride, len, k, sorted, infinity, identity, to, candidates, kind });
             0
         }), 0);
@@ -472,8 +489,10 @@ impl Walk<'_> {
     unsafe fn lines<P>(&self, work: &mut Work<P>, at: ReductionOffsets, number: usize) {
         let TopK { data, element, largest, nan_first, k, .. } = self.input;
         let size = element.size();
-        let (mut from, rows) = (data.wrapping_offset(at.input), self.len);
-        let (mut pitch, columns) = (self.line[0].strides.input, number.max(self.lanes));
+        let mut from = data.wrapping_offset(at.input);
+        let rows = self.len;
+        let mut pitch = self.line[0].strides.input;
+        let columns = number.max(self.lanes);
         if self.form == LineForm::Transpose {
             let packed = work.packed.reserve(rows * columns * size);
             let mask = self.room_for_mask(&mut work.mask, rows * columns);
@@ -516,7 +535,8 @@ impl Walk<'_> {
     /// lies behind all its equals in the result.
     unsafe fn drop_masked(&self, at: ReductionOffsets, lines: usize) {
         let TopK { element, k, mask, .. } = self.input;
-        let (size, float) = (element.size(), element.is_float());
+        let size = element.size();
+        let float = element.is_float();
         let identity = self.rule.key(self.rule.identity, size, float);
         for line in 0..if mask.is_null() { 0 } else { lines } {
             let at = self.across.after(at, line);
@@ -537,7 +557,9 @@ impl Walk<'_> {
 
     /// Writes the results of a line from their places, of which there may be fewer than `k`.
     unsafe fn write(&self, at: ReductionOffsets, places: impl Iterator<Item = usize>) {
-        let (results, size, mut count) = (self.results(at), self.input.element.size(), 0);
+        let results = self.results(at);
+        let size = self.input.element.size();
+        let mut count = 0;
         for place in places {
             results.write(0, count, self.bits(at, place), place, size);
             count += 1;

@@ -25,7 +25,8 @@ const UTMOST: [(ElementType, &[u8]); 4] = [
 /// # Safety
 /// All elements that the call needs are readable.
 unsafe fn places(bytes: &Bytes, element: ElementType, (rows, len): (usize, usize), last: bool) -> Vec<i64> {
-    let (omit, mask) = (Omit::Nothing, ptr::null());
+    let omit = Omit::Nothing;
+    let mask = ptr::null();
     let input = Input { data: bytes.as_ptr(), element, swapped: false, largest: true, last, omit, mask };
     let size = element.size() as isize;
     let axes = [(len, size, 0, true), (rows, size * len as isize, 8, false)];
@@ -44,7 +45,8 @@ unsafe fn places(bytes: &Bytes, element: ElementType, (rows, len): (usize, usize
 fn a_call_reads_no_further_than_an_element_that_nothing_beats() {
     let _settings = settings();
     for (element, utmost) in UTMOST {
-        let (size, rows) = (element.size(), 3);
+        let size = element.size();
+        let rows = 3;
         let len = ROW / size;
         for last in [false, true] {
             let place = if last { len - 3 } else { 2 };

@@ -126,7 +126,8 @@ impl Memory {
 
     /// Puts NaN of either sign in place of some elements, or of all.
     pub fn put_nan(&mut self, random: &mut Random, element: ElementType, lens: &[usize], swapped: bool) {
-        let (size, share) = (self.size, random.pick(&[1, 4, 7, 8]));
+        let size = self.size;
+        let share = random.pick(&[1, 4, 7, 8]);
         let sign = 1 << (8 * size - 1);
         for at in self.elements(lens) {
             if random.below(8) < share {

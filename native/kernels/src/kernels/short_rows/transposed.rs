@@ -111,7 +111,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
     fn table(len: usize, last: bool) -> [u8; PART] {
         let len = len.min(Q);
         std::array::from_fn(|at| {
-            let (row, column, byte) = (at / (Q * K::SIZE), (at / K::SIZE % Q).min(len - 1), at % K::SIZE);
+            let row = at / (Q * K::SIZE);
+            let column = (at / K::SIZE % Q).min(len - 1);
+            let byte = at % K::SIZE;
             let column = if last { len - 1 - column } else { column };
             ((row * len + column) * K::SIZE + byte) as u8
         })
@@ -185,7 +187,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
             from.add(if job.last && !ONE { job.len - Q - start } else { start } * K::SIZE)
         };
         let columns = self.columns::<SPREAD>(part(0), constants, table, &mut nans);
-        let (mut best, mut place) = (columns[0], *numbers);
+        let mut best = columns[0];
+        let mut place = *numbers;
         let mut least = columns[0];
         unroll!(Q, step => if step > 0 && (!ONE || step < job.len) {
             columns[step].update_max(*numbers.add(step), &mut best, &mut place);
