@@ -12,12 +12,6 @@
 //! a part of a tile ends when it is settled, or when a part that wins ties against it is
 //! ```
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: what is read, its mask and the outputs are there wherever the layout leads"
-)]
-
 use crate::kernels::lanes::Outputs;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
@@ -36,17 +30,29 @@ use std::{array, ptr};
 const HEAD: usize = 1 << 14;
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
+///
+/// # Safety
+/// As for [`reduce_ends`].
 #[inline]
 pub unsafe fn reduce<S: Sink + Sync>(input: &Input, layout: &mut ReductionLayout, sink: &S) {
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     if elements == 0 {
         return;
     }
-    if is_small(input, elements) { small::reduce(input, layout, sink) } else { reduce_ends([*input], layout, [sink]) }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match is_small(input, elements) {
+            true => small::reduce(input, layout, sink),
+            false => reduce_ends([*input], layout, [sink]),
+        }
+    }
 }
 
 /// Reduces an input for one or both ends of the order at once. The layout has at least one position; the inputs differ only in
 /// the end of the order, the smallest first. Not inlined: small arrays need none of its memory.
+///
+/// # Safety
+/// The inputs are readable wherever the layout leads, and the sinks take its tiles: what they write has room there.
 #[inline(never)]
 pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     inputs: [Input; ENDS],
@@ -59,19 +65,25 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let places = sinks.iter().any(|sink| sink.wants().index);
     let request = Request { input: &inputs[0], ends: ENDS, places };
     let plan = match choose(&request, layout) {
-        Kernel::SmallInner => return small_inner::reduce(inputs, layout, sinks, num_threads),
+        // SAFETY: the caller's promise.
+        Kernel::SmallInner => return unsafe { small_inner::reduce(inputs, layout, sinks, num_threads) },
         Kernel::Blocks { form, packed } => Plan::new(&request, (form, packed), layout, threads::tasks(num_threads)),
     };
     let walk = Blocks { inputs, plan: &plan, origin };
     // Without a division for a small call.
     if num_threads == 1 {
-        return walk.run(0..plan.tiles(), sinks);
+        // SAFETY: the caller's promise.
+        return unsafe { walk.run(0..plan.tiles(), sinks) };
     }
-    walk.run_on_threads(num_threads, sinks)
+    // SAFETY: the caller's promise.
+    unsafe { walk.run_on_threads(num_threads, sinks) }
 }
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reduces the given tiles and hands each to the sinks.
+    ///
+    /// # Safety
+    /// As for [`reduce_ends`]; no other thread reduces these tiles.
     unsafe fn run(&self, tiles: Range<usize>, sinks: [&impl Sink; ENDS]) {
         let plan = self.plan;
         let plain = self.are_tiles();
@@ -80,8 +92,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         for tile in tiles {
             let (at, len) = self.tile(tile);
             if !plain {
-                self.reduce_blocks(at, len, 0..plan.blocks(), &mut states, &mut block, || true);
-                self.hand_on(at, len, &mut states, sinks);
+                // SAFETY: the caller's promise; the first call leaves results for the second.
+                unsafe {
+                    self.reduce_blocks(at, len, 0..plan.blocks(), &mut states, &mut block, || true);
+                    self.hand_on(at, len, &mut states, sinks);
+                }
                 continue;
             }
             // Directly into the outputs where possible.
@@ -91,10 +106,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 takes |= take;
                 to
             });
-            let doubts = self.read(&at, len, 0..plan.reduced.len, &[ptr::null(); ENDS], &to);
+            // SAFETY: the caller's promise; `to` has room for the tile, in the output or in memory of its own.
+            let doubts = unsafe { self.read(&at, len, 0..plan.reduced.len, &[ptr::null(); ENDS], &to) };
             for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
                 let doubts = self.marks().then_some(doubts);
-                sink.take(at, &plan.kept, Tile { len, index: to.index, values: to.values, doubts });
+                // SAFETY: what the sink wants has been written.
+                unsafe { sink.take(at, &plan.kept, Tile { len, index: to.index, values: to.values, doubts }) };
             }
         }
     }
@@ -129,6 +146,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     /// Hands the finished results of a tile to the sinks.
+    ///
+    /// # Safety
+    /// There are keys and indices for each position of the tile, which begins at `at`.
     unsafe fn hand_on(
         &self,
         at: ReductionOffsets,
@@ -141,12 +161,16 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             // The keys of integers are the integers.
             let are_keys = sink.wants().values && self.inputs[0].element.is_integer();
             let values = if are_keys { keys } else { ptr::null_mut() };
-            sink.take(at, &self.plan.kept, Tile { len, index, values, doubts: None });
+            // SAFETY: the caller's promise; the sink fetches values that are missing.
+            unsafe { sink.take(at, &self.plan.kept, Tile { len, index, values, doubts: None }) };
         }
     }
 
     /// Reduces some of the blocks of one tile into `states`, each block but the first through `block`. It begins where ties
     /// win, and ends when the tile is settled, or before a block that is not needed. Returns whether there are results.
+    ///
+    /// # Safety
+    /// As for [`reduce_ends`]; the tile begins at `at`, and both memories are those of a tile.
     unsafe fn reduce_blocks(
         &self,
         at: ReductionOffsets,
@@ -168,17 +192,21 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let start = number % per_line * plan.chunk;
             let span = start..plan.reduced.len.min(start + plan.chunk);
             if step == 0 {
-                self.reduce_span(at, len, span, &[ptr::null(); ENDS], &states);
+                // SAFETY: the caller's promise.
+                unsafe { self.reduce_span(at, len, span, &[ptr::null(); ENDS], &states) };
             } else {
                 // Only a block that reaches the keys found so far has to report places.
                 let against = states.map(|state| state.keys.cast_const());
                 let block = block.each_mut().map(Results::outputs);
-                self.reduce_span(at, len, span, &against, &block);
+                // SAFETY: the caller's promise; the blocks before have left keys.
+                unsafe { self.reduce_span(at, len, span, &against, &block) };
                 for ((state, block), input) in states.iter().zip(block).zip(&self.inputs) {
-                    combine(len, *state, block, input, input.last);
+                    // SAFETY: both have results for the tile.
+                    unsafe { combine(len, *state, block, input, input.last) };
                 }
             }
-            if self.is_settled(len, &states) {
+            // SAFETY: the states have results for the tile.
+            if unsafe { self.is_settled(len, &states) } {
                 break;
             }
         }
@@ -186,6 +214,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     /// Reduces a span of the reduced axis into `to`, with row-major indices. A line of that axis begins at `at`.
+    ///
+    /// # Safety
+    /// As for [`reduce_ends`]; the results have room for the tile.
     unsafe fn reduce_span(
         &self,
         at: ReductionOffsets,
@@ -196,39 +227,62 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     ) {
         let reduced = self.plan.reduced;
         let first_index = reduced.after(at, span.start).index;
-        self.read(&at, len, span, against, to);
+        // SAFETY: the caller's promise.
+        unsafe { self.read(&at, len, span, against, to) };
         for to in to {
+            // A place along the axis becomes an index.
             for position in 0..len {
-                let index = to.index.add(position);
-                *index = first_index + *index * reduced.strides.index;
+                // SAFETY: a place has been written for each position.
+                unsafe {
+                    let index = to.index.add(position);
+                    *index = first_index + *index * reduced.strides.index;
+                }
             }
         }
     }
 
     /// Whether what a tile has found cannot change any more: no key beats those found, and since the walk begins where ties
     /// win, no equal key does. Along several reduced axes the walk has another order than the indices.
+    ///
+    /// # Safety
+    /// There is a key for each of the `len` positions.
     unsafe fn is_settled(&self, len: usize, states: &[Outputs; ENDS]) -> bool {
         let mut ends = states.iter().zip(&self.inputs);
-        self.plan.outer_reduced.is_empty() && ends.all(|(state, input)| are_utmost(len, *state, input))
+        self.plan.outer_reduced.is_empty()
+            && ends.all(|(state, input)| {
+                // SAFETY: the caller's promise.
+                unsafe { are_utmost(len, *state, input) }
+            })
     }
 
     /// Reduces all tiles on several threads. Not inlined: a call on one thread would have to jump over it.
+    ///
+    /// # Safety
+    /// As for [`reduce_ends`].
     #[inline(never)]
     unsafe fn run_on_threads(&self, num_threads: usize, sinks: [&(impl Sink + Sync); ENDS]) {
         let tiles = self.plan.tiles();
-        let done = self.run_heads(tiles, sinks);
+        // SAFETY: the caller's promise.
+        let done = unsafe { self.run_heads(tiles, sinks) };
         let left = tiles - done;
         if left == 0 {
             return;
         }
         match threads::tasks(num_threads).div_ceil(left).min(self.plan.blocks()) {
-            1 => threads::share(left, num_threads, |tiles| self.run(done + tiles.start..done + tiles.end, sinks)),
-            parts => self.run_in_parts(done..tiles, parts, sinks),
+            1 => threads::share(left, num_threads, |tiles| {
+                // SAFETY: the caller's promise; threads share the tiles without overlap.
+                unsafe { self.run(done + tiles.start..done + tiles.end, sinks) }
+            }),
+            // SAFETY: the caller's promise.
+            parts => unsafe { self.run_in_parts(done..tiles, parts, sinks) },
         }
     }
 
     /// Hands on the tiles, from the first on, which a short stretch of each row settles, and returns their number: threads that
     /// start would take a thousand times as long.
+    ///
+    /// # Safety
+    /// As for [`reduce_ends`].
     unsafe fn run_heads(&self, tiles: usize, sinks: [&impl Sink; ENDS]) -> usize {
         let plan = self.plan;
         if plan.form != Form::Rows || !plan.outer_reduced.is_empty() {
@@ -240,16 +294,22 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let head = (HEAD / self.inputs[0].element.size() / len).clamp(1, plan.chunk);
             let start = if self.last() { plan.reduced.len - head } else { 0 };
             let to = states.each_mut().map(Results::outputs);
-            self.reduce_span(at, len, start..start + head, &[ptr::null(); ENDS], &to);
-            if !self.is_settled(len, &to) {
-                return tile;
+            // SAFETY: the caller's promise; the first call leaves results for the others.
+            unsafe {
+                self.reduce_span(at, len, start..start + head, &[ptr::null(); ENDS], &to);
+                if !self.is_settled(len, &to) {
+                    return tile;
+                }
+                self.hand_on(at, len, &mut states, sinks);
             }
-            self.hand_on(at, len, &mut states, sinks);
         }
         tiles
     }
 
     /// Reduces each of a few tiles in several parts at once and hands it to the sinks.
+    ///
+    /// # Safety
+    /// As for [`reduce_ends`].
     unsafe fn run_in_parts(&self, tiles: Range<usize>, parts: usize, sinks: [&impl Sink; ENDS]) {
         let blocks = threads::ranges(self.plan.blocks(), parts);
         // For each tile, the part that settles it, counted from where ties win: no later part is needed.
@@ -262,10 +322,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let is_needed = || rank <= settled[tile].load(Ordering::Relaxed);
             let mut states = self.results();
             let mut block = self.results();
-            if !self.reduce_blocks(at, len, blocks[part].clone(), &mut states, &mut block, is_needed) {
+            // SAFETY: the caller's promise.
+            if !unsafe { self.reduce_blocks(at, len, blocks[part].clone(), &mut states, &mut block, is_needed) } {
                 return None;
             }
-            if self.is_settled(len, &states.each_mut().map(Results::outputs)) {
+            // SAFETY: the part has results for the tile.
+            if unsafe { self.is_settled(len, &states.each_mut().map(Results::outputs)) } {
                 settled[tile].fetch_min(rank, Ordering::Relaxed);
             }
             Some(states)
@@ -278,10 +340,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let totals = results.next().expect("a part that is needed");
             for states in results {
                 for ((total, state), input) in totals.iter_mut().zip(states).zip(&self.inputs) {
-                    combine(len, total.outputs(), state.outputs(), input, input.last);
+                    // SAFETY: both have results for the tile.
+                    unsafe { combine(len, total.outputs(), state.outputs(), input, input.last) };
                 }
             }
-            self.hand_on(at, len, totals, sinks);
+            // SAFETY: as above.
+            unsafe { self.hand_on(at, len, totals, sinks) };
         }
     }
 }
