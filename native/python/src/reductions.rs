@@ -41,12 +41,12 @@ pub fn reduce<'py>(
         (true, false) => Omit::Nan,
         (true, true) => Omit::NotATime,
     };
-    let Some((blanks, ends)) = reduction.select(x, axis, omit, r#where, values, index, None)? else {
+    let Some((empty_slices, ends)) = reduction.select(x, axis, omit, r#where, values, index, None)? else {
         let reason = format!("{function}: not a plain array, or a mask that is not one of bool in its shape");
         let remedy = "pass numpy.ndarray, and broadcast the mask to its shape";
         return Err(error(x.py(), python!("ArgumentError"), reason, remedy));
     };
-    Ok((blanks, ends.into_vec()))
+    Ok((empty_slices, ends.into_vec()))
 }
 
 struct Reduction<'a> {
@@ -184,18 +184,18 @@ impl Reduction<'_> {
             let mask = mask.as_ref().map_or(0, |mask| mask.strides[axis]);
             (x.shape[axis], x.strides[axis], mask, axes.contains(axis))
         });
-        let mut blanks = 0;
+        let mut empty_slices = 0;
         // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, in C order, of the shape of
         // the kept axes.
-        detach(py, x.bytes(), || blanks = unsafe { select(input, walk, &targets) });
+        detach(py, x.bytes(), || empty_slices = unsafe { select(input, walk, &targets) });
         match complete {
-            Some(None) if blanks > 0 => return Ok(None),
-            Some(Some(place)) if blanks > 0 && place != -1 => {
+            Some(None) if empty_slices > 0 => return Ok(None),
+            Some(Some(place)) if empty_slices > 0 && place != -1 => {
                 targets.iter().for_each(|target| fill(target, shape.iter().product(), place))
             }
             _ => {}
         }
-        Ok(Some((blanks, ends)))
+        Ok(Some((empty_slices, ends)))
     }
 
     /// The shape of a result.

@@ -40,7 +40,7 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, both: bool) -> 
     let mask = vec![1u8; BYTES / 4];
     let [mut values, mut other] = [vec![0i32; rows], vec![0i32; rows]];
     let mut index = vec![0i64; rows];
-    let mut fills = false;
+    let mut identity_seen = false;
     assert!(rows * (len + gap) <= data.len());
     let stride = (len + gap) as isize;
     // SAFETY: the memory holds the rows and their mask.
@@ -63,9 +63,9 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, both: bool) -> 
         largest: true,
         last: false,
         ignore_nan: false,
-        marks: false,
+        minus_one_for_identity: false,
         to,
-        fills: &mut fills,
+        identity_seen: &mut identity_seen,
         other: if both { other.as_mut_ptr().cast() } else { ptr::null_mut() },
         ahead: ptr::null(),
         bytes: 0,

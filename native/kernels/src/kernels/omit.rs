@@ -57,7 +57,7 @@ impl ReplaceSkipped {
     /// As for [`Task::run`]; `T` has the size of the elements.
     #[inline(always)]
     unsafe fn lines<T: Bits>(&self) -> bool {
-        let mut fills = false;
+        let mut identity_seen = false;
         let ((mut lines, mut len), (stride, step)) = (self.lens, self.mask_strides);
         if self.mask.is_null() || stride == len as isize * step {
             // Take the block as one long line: the vector loop then starts and ends only once.
@@ -75,12 +75,12 @@ impl ReplaceSkipped {
             let mask = all_mask.wrapping_offset(stride * line as isize);
             // Two loops: the compiler does not vectorise a loop that may read and write the same memory through two pointers. The
             // copy is scratch memory, so its elements are aligned.
-            fills |= match self.from.is_null() {
+            identity_seen |= match self.from.is_null() {
                 true => self.masked(|at| *to.element::<T>(at), to, len, mask, step),
                 false => self.masked(|at| from.element::<T>(at).read_unaligned(), to, len, mask, step),
             };
         }
-        fills
+        identity_seen
     }
 
     /// Copies a line. Has one loop for each kind of mask, so that each can be vectorised.
@@ -128,14 +128,14 @@ impl ReplaceSkipped {
         stays: impl Fn(usize, T) -> bool,
     ) -> bool {
         let fill = T::new(self.fill);
-        let mut fills = false;
+        let mut identity_seen = false;
         for at in 0..len {
             let bits = from(at);
             // A masked element with these bits counts too: the second look that follows is then in vain, but rare.
-            fills |= bits == fill;
+            identity_seen |= bits == fill;
             *to.element::<T>(at) = if stays(at, bits) { bits } else { fill };
         }
-        fills
+        identity_seen
     }
 }
 

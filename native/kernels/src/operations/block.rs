@@ -65,11 +65,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let ends = EndsOfBlock { inputs: &self.inputs, against, to };
         debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk, "a block of {len} positions, {span:?}");
         // Skipped elements are replaced by a different element at each end.
-        let mut fills = false;
+        let mut identity_seen = false;
         let at_once = !self.inputs[0].omits();
         // SAFETY: the caller's promise.
-        by_ends(ends, at_once, |ends| fills |= unsafe { self.read_ends(ends, at, len, span.clone()) });
-        fills
+        by_ends(ends, at_once, |ends| identity_seen |= unsafe { self.read_ends(ends, at, len, span.clone()) });
+        identity_seen
     }
 
     /// Reads one block for ends of the order that share what replaces skipped elements.
@@ -159,7 +159,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             // SAFETY: the caller's promise; the scratch memory has room for all lines.
             unsafe { Pack { data, outer, inner, size, scratch: true, swapped, to, step }.run() };
         }
-        let fills = omission.is_some_and(|input| {
+        let identity_seen = omission.is_some_and(|input| {
             let from = if ready { data } else { ptr::null() };
             // SAFETY: the block is there, or has been packed.
             unsafe { omit(input, (from, to, size), (number, len), mask, (mask_stride, along.mask)) }
@@ -168,7 +168,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let ahead = if ready { data.wrapping_add(number * len * size) } else { ptr::null() };
         // SAFETY: the copy has all lines.
         let copy = unsafe { Lines::plain(to, step as isize, number, len * size) };
-        read(copy, ahead) && fills
+        read(copy, ahead) && identity_seen
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
@@ -268,12 +268,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let input = ends.inputs[0];
         let to = ends.to[0];
         let both = !input.ignores_nan() && to.keys.is_null() && to.index.is_null() && read_both(input.element, len);
-        let mut fills = false;
+        let mut identity_seen = false;
         by_ends(ends, both, |EndsOfBlock { inputs, to, .. }| {
             // SAFETY: the caller's promise.
-            fills |= unsafe { self.row_batches_of(inputs, to, lines, ahead, rows, len) };
+            identity_seen |= unsafe { self.row_batches_of(inputs, to, lines, ahead, rows, len) };
         });
-        fills
+        identity_seen
     }
 
     /// Reads short rows; `ahead` is what is read after them, or null. Returns whether an element may equal what replaces skipped
@@ -290,11 +290,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         rows: usize,
         len: usize,
     ) -> bool {
-        let mut fills = lines.mask.is_null();
+        let mut identity_seen = lines.mask.is_null();
         let Input { element, largest, .. } = inputs[0];
         let size = element.size();
         let ignore_nan = inputs[0].ignores_nan();
-        let marks = self.marks();
+        let minus_one_for_identity = self.writes_minus_one();
         let last = self.last();
         // Where batch after batch has NaN, fewer batches are tried in vain.
         let most = match len < ROWS_LEAST_ELEMENTS {
@@ -319,8 +319,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 largest,
                 last,
                 ignore_nan,
-                marks,
-                fills: &raw mut fills,
+                minus_one_for_identity,
+                identity_seen: &raw mut identity_seen,
                 to,
                 other,
                 ahead,
@@ -338,20 +338,20 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             singly = if count > 0 { NAN_RETRY_ROWS } else { (2 * singly).min(most) };
             let rest = singly.min(rows - count);
             if rest > 0 {
-                fills = true;
+                identity_seen = true;
                 let lines = lines.from(count as isize);
                 let rests = [all[0], all[all.len() - 1]].map(|to| to.from(done + count, size));
                 let ends = EndsOfBlock { inputs, against: &[ptr::null(); 2][..all.len()], to: &rests[..all.len()] };
                 // SAFETY: the caller's promise.
                 unsafe { self.row_by_row(ends, lines, rest, len) };
-                if marks {
+                if minus_one_for_identity {
                     // SAFETY: the kernels have written a place for each of these rows.
-                    unsafe { mark(&inputs[0], lines, rest, to.index.add(count)) };
+                    unsafe { write_minus_ones(&inputs[0], lines, rest, to.index.add(count)) };
                 }
             }
             done += count + rest;
         }
-        fills
+        identity_seen
     }
 
     /// Reads short rows without the kernels for them: as columns of a copy, or one by one.
@@ -382,7 +382,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 ///
 /// # Safety
 /// The rows are readable, and have the places.
-unsafe fn mark(input: &Input, lines: Lines, rows: usize, index: *mut i64) {
+unsafe fn write_minus_ones(input: &Input, lines: Lines, rows: usize, index: *mut i64) {
     let size = input.element.size();
     for row in 0..rows {
         let line = lines.from(row as isize);

@@ -18,7 +18,7 @@ use crate::operations::block::Blocks;
 use crate::operations::choice::{Form, Kernel, Request, choose, is_small};
 use crate::operations::input::Input;
 use crate::operations::plan::Plan;
-use crate::operations::sink::{Results, Sink, Tile, are_utmost, combine};
+use crate::operations::sink::{MinusOne, Results, Sink, Tile, are_utmost, combine};
 use crate::operations::small;
 use crate::operations::small_inner;
 use crate::threads;
@@ -107,11 +107,15 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 to
             });
             // SAFETY: the caller's promise; `to` has room for the tile, in the output or in memory of its own.
-            let doubts = unsafe { self.read(&at, len, 0..plan.reduced.len, &[ptr::null(); ENDS], &to) };
+            let identity_seen = unsafe { self.read(&at, len, 0..plan.reduced.len, &[ptr::null(); ENDS], &to) };
             for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
-                let doubts = self.marks().then_some(doubts);
+                let minus_one = match (self.writes_minus_one(), identity_seen) {
+                    (false, _) => MinusOne::Unused,
+                    (true, false) => MinusOne::Empty,
+                    (true, true) => MinusOne::EmptyOrIdentity,
+                };
                 // SAFETY: what the sink wants has been written.
-                unsafe { sink.take(at, &plan.kept, Tile { len, index: to.index, values: to.values, doubts }) };
+                unsafe { sink.take(at, &plan.kept, Tile { len, index: to.index, values: to.values, minus_one }) };
             }
         }
     }
@@ -124,8 +128,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         !has_parts && are_indices
     }
 
-    /// Whether tiles are [marked](Tile::doubts): those of short rows with skipped elements.
-    pub fn marks(&self) -> bool {
+    /// Whether an index of -1 [says](MinusOne) something: in tiles of short rows with skipped elements.
+    pub fn writes_minus_one(&self) -> bool {
         self.inputs[0].skips() && self.plan.form == Form::RowBatches && self.are_tiles()
     }
 
@@ -162,7 +166,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let are_keys = sink.wants().values && self.inputs[0].element.is_integer();
             let values = if are_keys { keys } else { ptr::null_mut() };
             // SAFETY: the caller's promise; the sink fetches values that are missing.
-            unsafe { sink.take(at, &self.plan.kept, Tile { len, index, values, doubts: None }) };
+            unsafe { sink.take(at, &self.plan.kept, Tile { len, index, values, minus_one: MinusOne::Unused }) };
         }
     }
 

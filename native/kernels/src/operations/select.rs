@@ -23,7 +23,7 @@ use crate::layout::{
 };
 use crate::operations::input::{Input, Omit};
 use crate::operations::reduce::{reduce, reduce_ends};
-use crate::operations::sink::{Sink, Tile, Wants};
+use crate::operations::sink::{MinusOne, Sink, Tile, Wants};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{array, ptr};
@@ -136,7 +136,7 @@ pub unsafe fn select(
     layout.fill(axes.into_iter(), input.last);
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());
-    let blanks = AtomicUsize::new(0);
+    let empty_slices = AtomicUsize::new(0);
     let base = base(&layout);
     // A mask that is broadcast along the slices skips whole slices: they are reduced nevertheless.
     let whole = input.omit == Omit::Nothing && layout.reduced.iter().all(|axis| axis.strides.mask == 0);
@@ -144,8 +144,16 @@ pub unsafe fn select(
     let skips = input.skips();
     let mask = input.mask;
     let pattern = if skips { input.pattern() } else { Pattern::NONE };
-    let answers =
-        |target, input| Answers { input, skips, mask, pattern, target, reduced: &reduced, blanks: &blanks, base };
+    let answers = |target, input| Answers {
+        input,
+        skips,
+        mask,
+        pattern,
+        target,
+        reduced: &reduced,
+        empty_slices: &empty_slices,
+        base,
+    };
     match *targets {
         // SAFETY: the caller's promise.
         [target] => unsafe { reduce(&seen, &mut layout, &answers(target, seen)) },
@@ -160,7 +168,7 @@ pub unsafe fn select(
         }
         _ => unreachable!("an order has two ends"),
     }
-    blanks.into_inner() / targets.len()
+    empty_slices.into_inner() / targets.len()
 }
 
 /// What the broadcast axes that a layout has dropped have added to every index.
@@ -185,7 +193,7 @@ struct Answers<'a> {
     /// What the broadcast axes that the layout has dropped have added to every index.
     base: i64,
     /// Counts the slices in which no element takes part.
-    blanks: &'a AtomicUsize,
+    empty_slices: &'a AtomicUsize,
 }
 
 // SAFETY: threads write to different tiles.
@@ -197,7 +205,7 @@ impl Sink for Answers<'_> {
         let Target { values, indices, .. } = self.target;
         // Where elements are skipped, the index shows whether the extremum is one of them.
         let omits = self.skips;
-        Wants { values: !omits && !values.is_null(), index: omits || !indices.is_null(), sight: omits }
+        Wants { values: !omits && !values.is_null(), index: omits || !indices.is_null(), always_called: omits }
     }
 
     #[inline]
@@ -265,17 +273,17 @@ impl Answers<'_> {
                 }
             }
             Slices::new()
-        } else if let Some(doubts) = tile.doubts {
+        } else if tile.minus_one != MinusOne::Unused {
             // The kernels have written -1 where nothing beats the identity. That is right, unless an element that equals it takes part.
             // SAFETY: the caller's promise.
-            let blanks = unsafe { tile.blanks() };
-            let rest = match blanks == 0 || !doubts {
+            let empty_slices = unsafe { tile.empty_slices() };
+            let rest = match empty_slices == 0 || tile.minus_one == MinusOne::Empty {
                 true => Slices::new(),
                 // SAFETY: the caller's promise.
-                false => unsafe { self.doubtful(mask, axis.strides.mask, tile) },
+                false => unsafe { self.maybe_not_empty(mask, axis.strides.mask, tile) },
             };
             if rest.is_empty() {
-                self.blanks.fetch_add(blanks, Ordering::Relaxed);
+                self.empty_slices.fetch_add(empty_slices, Ordering::Relaxed);
                 return;
             }
             rest
@@ -305,14 +313,14 @@ impl Answers<'_> {
             unsafe { SecondReading { answers: self, start: at, axis, open, tile: *tile }.read() };
         }
         // SAFETY: the caller's promise.
-        self.blanks.fetch_add(unsafe { tile.blanks() }, Ordering::Relaxed);
+        self.empty_slices.fetch_add(unsafe { tile.empty_slices() }, Ordering::Relaxed);
     }
 
-    /// The slices of a marked tile with index -1 in which an element may take part. Slices of the mask are `step` bytes apart.
+    /// The slices of a tile with index -1 in which an element may take part. Slices of the mask are `step` bytes apart.
     ///
     /// # Safety
     /// As for [`correct`](Self::correct), of which this is a part; `mask` is that of the first slice, or null.
-    unsafe fn doubtful(&self, mask: *const u8, step: isize, tile: &Tile) -> Slices {
+    unsafe fn maybe_not_empty(&self, mask: *const u8, step: isize, tile: &Tile) -> Slices {
         let along = self.reduced.last().unwrap_or(&ReductionAxis::POINT);
         let len = along.len;
         let width = along.strides.mask;

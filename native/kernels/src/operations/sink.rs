@@ -17,7 +17,7 @@ pub trait Sink {
     /// What the sink has to know about each position.
     #[inline]
     fn wants(&self) -> Wants {
-        Wants { values: false, index: true, sight: false }
+        Wants { values: false, index: true, always_called: false }
     }
 
     /// The output itself, as far as the results of a tile may be written directly to it.
@@ -43,7 +43,18 @@ pub struct Wants {
     /// Where they lie.
     pub index: bool,
     /// Whether each tile has to be seen, even where all of it has gone to the output.
-    pub sight: bool,
+    pub always_called: bool,
+}
+
+/// What an index of -1 says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MinusOne {
+    /// Nothing: the kernel has ignored what is skipped, and an index may be that of a skipped element.
+    Unused,
+    /// No element of the slice takes part.
+    Empty,
+    /// No element of the slice takes part, or each that does equals the identity.
+    EmptyOrIdentity,
 }
 
 /// The results of a tile, one for each position. They may lie in the output itself.
@@ -54,8 +65,8 @@ pub struct Tile {
     pub index: *mut i64,
     /// The elements, their bytes in this machine's order; null where they have to be fetched.
     pub values: *const u8,
-    /// None where an index may be that of a skipped element. Otherwise the index is -1 where nothing beats the identity, and this says whether that may be an element that takes part: one of them equals that element.
-    pub doubts: Option<bool>,
+    /// What an index of -1 says.
+    pub minus_one: MinusOne,
 }
 
 impl Tile {
@@ -94,11 +105,11 @@ impl Tile {
     ///
     /// # Safety
     /// Indices were wanted.
-    pub unsafe fn blanks(&self) -> usize {
+    pub unsafe fn empty_slices(&self) -> usize {
         // The sign bit of an index is set for -1 alone.
         // SAFETY: the caller's promise.
-        let is_blank = |position| unsafe { self.index(position) } as u64 >> 63;
-        (0..self.len).fold(0, |blanks, position| blanks + is_blank(position)) as usize
+        let is_empty = |position| unsafe { self.index(position) } as u64 >> 63;
+        (0..self.len).fold(0, |empty_slices, position| empty_slices + is_empty(position)) as usize
     }
 }
 
@@ -131,7 +142,7 @@ impl Results {
             direct.values = if values { memory.keys } else { direct.values };
             direct.index = if index { memory.index } else { direct.index };
         }
-        (direct, values || index || wants.sight)
+        (direct, values || index || wants.always_called)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::element::order::Order;
 use crate::element::with_element_and_order;
 use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::input::Input;
-use crate::operations::sink::{Sink, Tile};
+use crate::operations::sink::{MinusOne, Sink, Tile};
 use crate::thresholds::SMALL_MOST_ELEMENTS;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,7 +43,8 @@ pub(crate) unsafe fn reduce(input: &Input, layout: &ReductionLayout, sink: &impl
         with_element_and_order!(input.element, input.largest, E, O => unsafe {
             choose::<E, O>(data, at, kept, &layout.reduced, last, indices)
         });
-        let tile = Tile { len: kept.len, index: indices.as_mut_ptr(), values: ptr::null(), doubts: None };
+        let tile =
+            Tile { len: kept.len, index: indices.as_mut_ptr(), values: ptr::null(), minus_one: MinusOne::Unused };
         // SAFETY: the caller's promise; there is an index for each position, and a sink fetches the values that are missing.
         unsafe { sink.take(at, kept, tile) };
     }

@@ -6,7 +6,7 @@ use crate::kernels::small_inner::{self, SmallInner};
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::{EndsOfBlock, read_columns};
 use crate::operations::input::Input;
-use crate::operations::sink::{Results, Sink, Tile};
+use crate::operations::sink::{MinusOne, Results, Sink, Tile};
 use crate::threads;
 use crate::thresholds::SMALL_INNER_MOST_BLOCK_BYTES;
 use std::ops::Range;
@@ -121,6 +121,8 @@ unsafe fn read(
     for block in 0..taken {
         let Outputs { values, index, .. } = to.from(block * columns, size);
         // SAFETY: the caller's promise; what the sink wants has been written for each column.
-        unsafe { sink.take(next.after(at, block), line, Tile { len: columns, index, values, doubts: None }) };
+        unsafe {
+            sink.take(next.after(at, block), line, Tile { len: columns, index, values, minus_one: MinusOne::Unused })
+        };
     }
 }

@@ -155,7 +155,7 @@ impl Case {
         });
         input.deny_gaps(&self.lens);
         // SAFETY: the dimensions describe the input and its mask, and there is room for a result at each kept position.
-        let blanks = unsafe { select(view, dimensions, &targets) };
+        let empty_slices = unsafe { select(view, dimensions, &targets) };
         input.bytes.allow();
         assert!(!input.is_changed() && !mask.as_ref().is_some_and(Memory::is_changed), "an input has changed");
         let masks = mask.as_ref().map(|mask| (mask, mask.slices(lens, reduced)));
@@ -180,7 +180,7 @@ impl Case {
                     assert!(result(values, sizes[0]) == input.in_order(slice[place], swapped), "value: {at}");
                 }
             }
-            assert_eq!(none, blanks);
+            assert_eq!(none, empty_slices);
         }
     }
 

@@ -190,7 +190,7 @@ pub trait Batch<K: Kind, V: Lanes<K>, const ROWS: usize> {
     ///
     /// # Safety
     /// See [`Batch`].
-    unsafe fn fills(_job: &Job, _first: usize, _identity: V) -> bool {
+    unsafe fn has_identity(_job: &Job, _first: usize, _identity: V) -> bool {
         false
     }
 }
@@ -367,7 +367,7 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
             true => B::find::<true>(job, first, constants, spill, needle),
             false => B::find::<false>(job, first, constants, spill, needle),
         };
-        if job.marks {
+        if job.minus_one_for_identity {
             let mut lost = false;
             for row in 0..ROWS {
                 let loses = needle[row].any_eq(constants.least);
@@ -376,8 +376,8 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
                 lost |= loses;
             }
             // The index does not say whether such a row has no element, or elements that equal what replaces masked ones.
-            if B::Mode::MASKED && lost && B::fills(job, first, splat::<K, V>(job.identity)) {
-                *job.fills = true;
+            if B::Mode::MASKED && lost && B::has_identity(job, first, splat::<K, V>(job.identity)) {
+                *job.identity_seen = true;
             }
         }
         job.put::<K, ROWS>(first, places);

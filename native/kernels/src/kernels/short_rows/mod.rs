@@ -49,12 +49,12 @@ pub struct ShortRows {
     pub last: bool,
     /// Whether NaN is ignored, as by `maximumNumber`: it loses to all numbers. Then only the places of results are written, not their values.
     pub ignore_nan: bool,
-    /// Whether the place is -1 where nothing is better than the identity.
-    pub marks: bool,
+    /// Whether to write place -1 for a row whose extremum equals the identity.
+    pub minus_one_for_identity: bool,
     /// Receives the extremum itself and its place in the row, but no keys.
     pub to: Outputs,
-    /// Set where an element equals what replaces masked elements; may be null without a mask.
-    pub fills: *mut bool,
+    /// Set where an element, masked or not, equals the identity, which replaces masked ones; may be null without a mask.
+    pub identity_seen: *mut bool,
     /// Receives the extremum at the other end of the order, where [`read_both`] allows it and no place is wanted; or null.
     pub other: *mut u8,
     /// Memory that is read next, as long as the rows, for [`transposed`] to prefetch; or null.
@@ -110,8 +110,8 @@ struct Job {
     /// The bits of the identity.
     identity: i64,
     ignore_nan: bool,
-    marks: bool,
-    fills: *mut bool,
+    minus_one_for_identity: bool,
+    identity_seen: *mut bool,
     to: Outputs,
     other: *mut u8,
     ahead: *const u8,
@@ -239,7 +239,7 @@ impl ShortRows {
 
     /// Stops a test whose rows are not as the fields describe.
     fn check(&self) {
-        let Self { lines, rows, len, element, ignore_nan, marks, to, other, .. } = *self;
+        let Self { lines, rows, len, element, ignore_nan, minus_one_for_identity, to, other, .. } = *self;
         debug_assert!(len > 0 && element != ElementType::Bool, "rows of {len} elements of {element:?}");
         match element.size() {
             1 => lines.debug_assert_there::<u8>(rows, len),
@@ -247,7 +247,7 @@ impl ShortRows {
             4 => lines.debug_assert_there::<u32>(rows, len),
             _ => lines.debug_assert_there::<u64>(rows, len),
         }
-        debug_assert!(!(ignore_nan || marks) || to.values.is_null(), "a place of -1 has no element");
+        debug_assert!(!(ignore_nan || minus_one_for_identity) || to.values.is_null(), "a place of -1 has no element");
         debug_assert!(other.is_null() || to.index.is_null(), "both ends of the order have no places");
     }
 
@@ -256,10 +256,37 @@ impl ShortRows {
     /// # Safety
     /// As for [`run`](Self::run).
     unsafe fn by_length<I: Limits<Register: Lanes<K>>, K: Kind>(&self, set: I, flip: i64, infinity: i64) -> usize {
-        let Self { lines, rows, len, last, ignore_nan, marks, fills, to, other, ahead, bytes, .. } = *self;
+        let Self {
+            lines,
+            rows,
+            len,
+            last,
+            ignore_nan,
+            minus_one_for_identity,
+            identity_seen,
+            to,
+            other,
+            ahead,
+            bytes,
+            ..
+        } = *self;
         let identity = self.element.identity(self.largest) as i64;
-        let job =
-            Job { lines, rows, len, last, flip, infinity, identity, ignore_nan, marks, fills, to, other, ahead, bytes };
+        let job = Job {
+            lines,
+            rows,
+            len,
+            last,
+            flip,
+            infinity,
+            identity,
+            ignore_nan,
+            minus_one_for_identity,
+            identity_seen,
+            to,
+            other,
+            ahead,
+            bytes,
+        };
         let bytes = len * K::SIZE;
         let is_transposed = bytes <= I::transposed_most_bytes(K::SIZE) && lines.mask.is_null();
         // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another. What is

@@ -263,7 +263,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         debug_assert!(first + V::LANES <= job.rows);
         if !job.to.index.is_null() {
             let least = best.eq(least);
-            let places = if job.marks { least.select(splat::<K, V>(-1), place) } else { place };
+            let places = if job.minus_one_for_identity { least.select(splat::<K, V>(-1), place) } else { place };
             let to = job.to.places_of(job.rows).add(first * size_of::<i64>());
             store_places::<K, V, true>(places, to);
         }

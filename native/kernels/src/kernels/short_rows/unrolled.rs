@@ -136,15 +136,15 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize, const ROWS: usize> Batch<K, 
     }
 
     #[inline(always)]
-    unsafe fn fills(job: &Job, first: usize, identity: V) -> bool {
+    unsafe fn has_identity(job: &Job, first: usize, identity: V) -> bool {
         // Masked elements count too: then the caller's second look finds nothing to correct.
-        let mut fills = V::Mask::none();
+        let mut identity_seen = V::Mask::none();
         for row in first..first + ROWS {
             for at in 0..N {
                 let elements = V::load(job.row(row).add(Self::start::<K, V>(job.len, at) * K::SIZE));
-                fills = fills.or(elements.eq(identity));
+                identity_seen = identity_seen.or(elements.eq(identity));
             }
         }
-        fills.any()
+        identity_seen.any()
     }
 }
