@@ -43,7 +43,7 @@ pub fn refuse<T>(reason: impl Into<String>, help: impl Into<String>) -> Result<T
 pub const OLDEST: u32 = 18;
 
 /// The most characters of a message.
-const LONGEST: usize = 1000;
+const MESSAGE_MOST_CHARACTERS: usize = 1000;
 
 /// The table of functions of the ONNX Runtime that called us.
 #[derive(Clone, Copy)]
@@ -115,7 +115,7 @@ impl Api {
             }
         };
         // The text quotes the model, which may make it long.
-        let text = match text.char_indices().nth(LONGEST) {
+        let text = match text.char_indices().nth(MESSAGE_MOST_CHARACTERS) {
             None => text,
             Some((end, _)) => format!("{} ...", &text[..end]),
         };

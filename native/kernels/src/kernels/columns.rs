@@ -27,7 +27,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Bytes of elements that a tile holds side by side.
-pub const TILE: usize = 8192;
+pub const TILE_BYTES: usize = 8192;
 
 /// Finds the extrema of each column of one tile.
 pub struct Columns<'a, S: Source, X> {
@@ -35,7 +35,7 @@ pub struct Columns<'a, S: Source, X> {
     pub lines: Lines,
     /// Number of rows, at least one; at most [`Index::ROWS`] if places are wanted.
     pub rows: usize,
-    /// Number of columns, at most [`TILE`] bytes of elements.
+    /// Number of columns, at most [`TILE_BYTES`] bytes of elements.
     pub columns: usize,
     /// Whether the last of equal elements wins.
     pub last: bool,
@@ -59,7 +59,11 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
     #[inline(always)]
     unsafe fn run(self) {
         debug_assert!(self.to.len() == 1 + X::BOTH as usize, "results for {} ends", self.to.len());
-        debug_assert!(self.columns * size_of::<S::Element>() <= TILE, "{} columns do not fit a tile", self.columns);
+        debug_assert!(
+            self.columns * size_of::<S::Element>() <= TILE_BYTES,
+            "{} columns do not fit a tile",
+            self.columns
+        );
         self.lines.debug_assert_there::<S::Element>(self.rows, self.columns);
         if self.rows == 1 {
             self.take_row::<X::First>(self.to[0]);
@@ -257,17 +261,17 @@ impl<F: HasLane> Accumulators<'_, F> {
 }
 
 /// Memory in the first-level cache for one value per column.
-struct TileMemory(Aligned<[MaybeUninit<u64>; TILE / 8]>);
+struct TileMemory(Aligned<[MaybeUninit<u64>; TILE_BYTES / 8]>);
 
 impl TileMemory {
     #[inline(always)]
     fn new() -> Self {
-        Self(Aligned([const { MaybeUninit::uninit() }; TILE / 8]))
+        Self(Aligned([const { MaybeUninit::uninit() }; TILE_BYTES / 8]))
     }
 
     #[inline(always)]
     fn slice<T>(&mut self, len: usize) -> &mut [MaybeUninit<T>] {
-        assert!(len * size_of::<T>() <= TILE && align_of::<T>() <= 8);
+        assert!(len * size_of::<T>() <= TILE_BYTES && align_of::<T>() <= 8);
         // SAFETY: the memory is large enough and aligned, and may hold anything.
         unsafe { std::slice::from_raw_parts_mut(self.0.0.as_mut_ptr().cast(), len) }
     }

@@ -11,7 +11,7 @@ use crate::vector::extent::{Readable, Writable};
 /// Bytes of scratch memory that a block may fill once its skipped elements are replaced: it fits the first-level cache beside
 /// what is copied (32 KiB take up to 1.07 times as long: Xeon, family 6, model 207), and holds pieces of rows that are long
 /// enough to be worth reading.
-pub const OMIT_SCRATCH: usize = 1 << 14;
+pub const OMIT_BLOCK_BYTES: usize = 1 << 14;
 
 /// Copies a block of contiguous elements and replaces the skipped ones. Its lines follow one another. Returns whether an element
 /// has the bits that replace them, so that the copy does not tell it from a skipped element.

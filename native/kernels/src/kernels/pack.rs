@@ -16,7 +16,7 @@ use crate::kernels::transpose::Transpose;
 use crate::vector::extent::{Readable, Writable};
 
 /// Bytes of scratch memory that one block may fill.
-pub const SCRATCH: usize = 12288;
+pub const PACKED_BLOCK_BYTES: usize = 12288;
 
 /// Gathers a two-dimensional block so that `inner` lies contiguous.
 #[derive(Clone, Copy)]

@@ -18,7 +18,7 @@ use crate::element::compare::{HasLane, Index, Key, Lane, utmost, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::lanes::{LINE, Lines, Outputs, Source, prefetch};
-use crate::kernels::sweep::{BLOCK, LANES, Sweep, sweep_ends};
+use crate::kernels::sweep::{STRETCH_ELEMENTS, SWEEP_BYTES, Sweep, sweep_ends};
 use crate::vector::extent::Readable;
 use std::marker::PhantomData;
 
@@ -89,9 +89,13 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
         }
         let source = self.lines.line::<S>(row as isize);
         // The search for the place interrupts the reading, so a walk over many rows prefetches the next row first.
-        if row + 1 < self.rows && self.len * size_of::<S::Element>() >= AHEAD / 2 {
+        if row + 1 < self.rows && self.len * size_of::<S::Element>() >= NEXT_ROW_BYTES / 2 {
             let next = source.plain().address().wrapping_offset(self.lines.stride);
-            if S::Element::TWO_KEYS { prefetch::<LOOK>(next) } else { prefetch::<AHEAD>(next) }
+            if S::Element::TWO_KEYS {
+                prefetch::<BOOL_STRETCH_ELEMENTS>(next)
+            } else {
+                prefetch::<NEXT_ROW_BYTES>(next)
+            }
         }
         let at = seek_at::<S, O>(source, key, place, self.last);
         if !index.is_null() {
@@ -124,15 +128,15 @@ unsafe fn seek_at<S: Source, O: Order>(
 
 /// Rows of at least this many bytes are read in blocks twice as long: from the third-level cache on, each comparison between
 /// blocks interrupts the reading, which costs more than a longer search at the end.
-const LONG: usize = 1 << 20;
+const TWICE_SWEEP_LEAST_BYTES: usize = 1 << 20;
 
 /// Bytes of the next row that are prefetched before the search for the place: the hardware prefetches the rest by itself.
 /// Measured over rows of 4 and 8 KiB: from the third-level cache, 2 KiB gain 10 to 20 %, and 8 KiB lose it again (Zen 5);
 /// from memory, 2 KiB gain 10 to 15 % (Zen 3).
-const AHEAD: usize = 2048;
+const NEXT_ROW_BYTES: usize = 2048;
 
 /// Elements of the first block of a long row of bytes.
-const FIRST_BYTES: usize = 1024;
+const FIRST_BLOCK_ELEMENTS: usize = 1024;
 
 /// A key, and where the block that holds it begins and ends.
 type Candidate<E> = (Option<Key<E>>, (usize, usize));
@@ -154,8 +158,8 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
         }
         return [first, second];
     }
-    let whole = if len * size < LONG { BLOCK } else { 2 * BLOCK } / size;
-    let mut block = if size == 1 && len >= BLOCK { FIRST_BYTES } else { whole };
+    let whole = if len * size < TWICE_SWEEP_LEAST_BYTES { SWEEP_BYTES } else { 2 * SWEEP_BYTES } / size;
+    let mut block = if size == 1 && len >= SWEEP_BYTES { FIRST_BLOCK_ELEMENTS } else { whole };
     let mut left = 0..len;
     // Blocks begin at cache lines: vectors that straddle two lines take half as long again to read from the
     // second-level cache.
@@ -189,7 +193,7 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
 }
 
 /// Bools that are searched before each check for a hit.
-const LOOK: usize = 128;
+const BOOL_STRETCH_ELEMENTS: usize = 128;
 
 /// The key that no other beats, and the stretch that holds the first (or last) bool with it. If no bool has this key, the other
 /// key and the whole row.
@@ -199,8 +203,8 @@ const LOOK: usize = 128;
 #[inline(always)]
 unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize, last: bool) -> Candidate<S::Element> {
     let hit = |at| source.lane::<O>(at).key::<O>() == utmost::<O, _>();
-    let stretch = LOOK.min(len);
-    for done in (0..len).step_by(LOOK) {
+    let stretch = BOOL_STRETCH_ELEMENTS.min(len);
+    for done in (0..len).step_by(BOOL_STRETCH_ELEMENTS) {
         // The last stretch overlaps one without a hit, which does no harm.
         let far = done.min(len - stretch);
         let start = if last { len - stretch - far } else { far };
@@ -224,7 +228,7 @@ unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize
 unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key: Key<S::Element>) -> usize {
     type LaneOf<S> = <<S as Source>::Element as HasLane>::Lane;
     let lane = |at| source.lane::<O>(at);
-    if len < LANES {
+    if len < STRETCH_ELEMENTS {
         let mut places = (0..len).filter(|&at| lane(at).key::<O>() == key);
         return if LAST { places.next_back() } else { places.next() }.unwrap_or(0);
     }
@@ -237,37 +241,37 @@ unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key
     };
     // Within the stretch, a minimum finds the place: a loop that stops at the hit would end in an unpredictable branch.
     let mut nearest = <LaneOf<S> as Lane>::Index::MAX;
-    for step in 0..LANES {
-        let distance = if LAST { LANES - 1 - step } else { step };
+    for step in 0..STRETCH_ELEMENTS {
+        let distance = if LAST { STRETCH_ELEMENTS - 1 - step } else { step };
         let hit = lane(at + step).key::<O>() == key;
         nearest = nearest.min(if hit { Index::new(distance) } else { Index::MAX });
     }
     let distance = nearest.widen() as usize;
-    if distance >= LANES {
+    if distance >= STRETCH_ELEMENTS {
         // If the host treats denormal floats as zeros, values can be equal although their keys differ. The key may also
         // be gone.
-        let mut places = (at..at + LANES).filter(|&at| lane(at) == value);
+        let mut places = (at..at + STRETCH_ELEMENTS).filter(|&at| lane(at) == value);
         return if LAST { places.next_back() } else { places.next() }.unwrap_or(at);
     }
-    at + if LAST { LANES - 1 - distance } else { distance }
+    at + if LAST { STRETCH_ELEMENTS - 1 - distance } else { distance }
 }
 
-/// The start of the first (or last) stretch of [`LANES`] places with a hit. If no other stretch has a hit, it is the start
+/// The start of the first (or last) stretch of [`STRETCH_ELEMENTS`] places with a hit. If no other stretch has a hit, it is the start
 /// of the stretch at the far end, which may have none.
 #[inline(always)]
 fn stretch_with<I: Index, const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> usize {
-    let (mut at, far) = if LAST { (len - LANES, 0) } else { (0, len - LANES) };
+    let (mut at, far) = if LAST { (len - STRETCH_ELEMENTS, 0) } else { (0, len - STRETCH_ELEMENTS) };
     while at != far {
         // The flags are as wide as the lanes: the compiler would pack bools first.
         let mut any = I::ZERO;
-        for step in 0..LANES {
+        for step in 0..STRETCH_ELEMENTS {
             any = any.or(hit(at + step));
         }
         if any.any() {
             return at;
         }
         // A stretch at the edge overlaps one without a hit, which does no harm.
-        at = if LAST { at.saturating_sub(LANES) } else { (at + LANES).min(far) };
+        at = if LAST { at.saturating_sub(STRETCH_ELEMENTS) } else { (at + STRETCH_ELEMENTS).min(far) };
     }
     far
 }

@@ -102,11 +102,11 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
 
 /// Bytes that are swept before each comparison with the best value so far: enough to hide the comparison, and few
 /// enough to be still in the first-level cache when the place is searched.
-pub const BLOCK: usize = 16384;
+pub const SWEEP_BYTES: usize = 16384;
 
 /// Elements that are searched side by side. The compiler unrolls loops over fewer elements before it vectorises, and then does
 /// not vectorise them at all.
-pub const LANES: usize = 64;
+pub const STRETCH_ELEMENTS: usize = 64;
 
 /// The extreme key of a block, if it is better than the champion so far.
 ///

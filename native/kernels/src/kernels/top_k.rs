@@ -178,7 +178,7 @@ impl<P: Packed> Candidates<P> {
 }
 
 /// The most registers whose hits fill a word.
-const GROUP: usize = 8;
+const GROUP_REGISTERS: usize = 8;
 
 /// Adds the contiguous elements that are wanted. `infinity` is that of 16-bit floats.
 ///
@@ -228,8 +228,8 @@ unsafe fn collect_reaching<K: Kind, V: Lanes<K>, P: Packed, const NUMBERS: bool>
         // The last group overlaps the one before.
         let at = done.min(len - group);
         // Masks first: a closure that compares would not always be inlined, and then its instructions would not be either.
-        let mut below = [V::Mask::none(); GROUP];
-        let mut beyond = [V::Mask::none(); GROUP];
+        let mut below = [V::Mask::none(); GROUP_REGISTERS];
+        let mut beyond = [V::Mask::none(); GROUP_REGISTERS];
         for number in 0..V::GROUP {
             let lanes = read::<K, V>(all.add(at * K::SIZE), number, flip);
             if NUMBERS {
@@ -289,7 +289,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Collect<'_, K, V, P> {
 }
 
 /// Registers that hold the largest lanes so far.
-pub const LARGEST: usize = 8;
+pub const LARGEST_REGISTERS: usize = 8;
 
 /// Finds the best elements of contiguous lines.
 pub struct Find<'a, K, V, P> {
@@ -299,7 +299,7 @@ pub struct Find<'a, K, V, P> {
     pub stride: isize,
     /// Elements of a line; whole registers hold at least `k` of them.
     pub len: usize,
-    /// How many are wanted, at most the lanes of [`LARGEST`] registers.
+    /// How many are wanted, at most the lanes of [`LARGEST_REGISTERS`] registers.
     pub k: usize,
     pub sorted: bool,
     /// The infinity of 16-bit floats, and the bits of the identity.
@@ -325,10 +325,10 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
         // Whether 16-bit NaN hides numbers: it is larger than they are, but comes last.
         let mut hidden = false;
         // As few registers as have enough lanes, or a part of one register: fewer lanes are compared sooner.
-        let count = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST);
+        let count = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST_REGISTERS);
         let width = (2 * k * K::SIZE).next_power_of_two().clamp(16, V::BYTES);
-        let mut bits_of = [0u64; LARGEST * 8];
-        let mut keys = [0i64; LARGEST * 64];
+        let mut bits_of = [0u64; LARGEST_REGISTERS * 8];
+        let mut keys = [0i64; LARGEST_REGISTERS * 64];
         for line in 0..lines {
             let from = from.wrapping_offset(stride * line as isize);
             let all = Readable::bytes(from, len * K::SIZE);
@@ -348,7 +348,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
                     largest[0] = if width == 16 { fold::<K, V>(largest[0], 16) } else { fold::<K, V>(largest[0], 32) };
                 }
                 let bits_of = Writable::bytes(bits_of.as_mut_ptr().cast(), size_of_val(&bits_of));
-                for number in 0..LARGEST {
+                for number in 0..LARGEST_REGISTERS {
                     // Bits, not lanes: the flip is undone.
                     if number < count {
                         largest[number].lanes().xor(flip).store(bits_of.add(number * V::BYTES));
@@ -397,11 +397,11 @@ unsafe fn largest<K: Kind, V: Lanes<K>, const NUMBERS: bool>(
     flip: V,
     least: V,
     infinity: V,
-) -> [V; LARGEST] {
-    let mut largest = [least; LARGEST];
-    for start in (0..registers).step_by(LARGEST) {
-        let whole = start + LARGEST <= registers;
-        for number in 0..LARGEST {
+) -> [V; LARGEST_REGISTERS] {
+    let mut largest = [least; LARGEST_REGISTERS];
+    for start in (0..registers).step_by(LARGEST_REGISTERS) {
+        let whole = start + LARGEST_REGISTERS <= registers;
+        for number in 0..LARGEST_REGISTERS {
             if whole || start + number < registers {
                 let lanes = read::<K, V>(all, start + number, flip);
                 let lanes = if NUMBERS { lanes.replace_nan(least, infinity) } else { lanes };
@@ -415,7 +415,7 @@ unsafe fn largest<K: Kind, V: Lanes<K>, const NUMBERS: bool>(
 /// The k-th largest of some keys.
 #[inline(always)]
 pub fn kth(keys: &mut [i64], k: usize) -> i64 {
-    if keys.len() > FEW {
+    if keys.len() > COMPARED_MOST_KEYS {
         let rank = keys.len() - k;
         return *keys.select_nth_unstable(rank).1;
     }
@@ -432,7 +432,7 @@ pub fn kth(keys: &mut [i64], k: usize) -> i64 {
 }
 
 /// Up to this many keys are each compared with every other key.
-const FEW: usize = 32;
+const COMPARED_MOST_KEYS: usize = 32;
 
 /// Where results go.
 #[derive(Clone, Copy)]

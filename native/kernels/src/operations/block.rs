@@ -8,7 +8,7 @@ use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
 use crate::kernels::columns::Columns;
 use crate::kernels::lanes::{Aligned, Lines, Outputs, Source, bits};
-use crate::kernels::omit::{OMIT_SCRATCH, ReplaceSkipped};
+use crate::kernels::omit::{OMIT_BLOCK_BYTES, ReplaceSkipped};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::{ShortRows, read_both};
@@ -140,11 +140,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     ) -> bool {
         let Input { element, swapped, .. } = self.inputs[0];
         let size = element.size();
-        let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
+        let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_BLOCK_BYTES / 8]);
         let to = scratch.0.as_mut_ptr().cast::<u8>();
         // Rows that follow one another in memory do so in the copy as well, where nothing is transposed.
         let step = size * if omission.is_some() { len } else { pitch(len, size) };
-        debug_assert!(number * step <= OMIT_SCRATCH, "{number} lines of {len} elements do not fit");
+        debug_assert!(number * step <= OMIT_BLOCK_BYTES, "{number} lines of {len} elements do not fit");
         let Lines { stride, mask_stride, .. } = lines;
         let data = lines.data.address();
         let mask = lines.mask.address();
@@ -298,7 +298,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let last = self.last();
         // Where batch after batch has NaN, fewer batches are tried in vain.
         let most = match len < ROWS_LEAST_ELEMENTS {
-            true => (OMIT_SCRATCH / size / len) & !(NAN_RETRY_ROWS - 1),
+            true => (OMIT_BLOCK_BYTES / size / len) & !(NAN_RETRY_ROWS - 1),
             false => 16 * NAN_RETRY_ROWS,
         };
         let mut done = 0;
@@ -465,14 +465,14 @@ unsafe fn omit(
 ) -> bool {
     let pattern = input.pattern();
     let fill = input.element.identity(input.largest);
-    let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
+    let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_BLOCK_BYTES / 8]);
     let repeats = mask_strides.0 == 0 && lens.0 > 1;
     if !mask.is_null() && (repeats || !matches!(mask_strides.1, 0 | 1)) {
         // A mask with another layout is packed, and a line of the mask that belongs to all lines is repeated for each.
         let to = scratch.0.as_mut_ptr().cast::<u8>();
         let step = lens.1;
         let all = lens.0 * step;
-        debug_assert!(all <= OMIT_SCRATCH, "a mask of {all} bytes does not fit");
+        debug_assert!(all <= OMIT_BLOCK_BYTES, "a mask of {all} bytes does not fit");
         let outer = (if repeats { 1 } else { lens.0 }, mask_strides.0);
         let inner = (step, mask_strides.1);
         // SAFETY: the caller's promise; the scratch memory has a byte for each element of the block.

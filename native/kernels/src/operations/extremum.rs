@@ -9,7 +9,7 @@ use crate::element::ElementType;
 use crate::element::rank::Extreme;
 use crate::kernels::elementwise::{OPERANDS_AT_ONCE, Pass, accumulate};
 use crate::kernels::lanes::{LINE, Lines, LinesToWrite, Scratch};
-use crate::kernels::pack::{Pack, SCRATCH};
+use crate::kernels::pack::{PACKED_BLOCK_BYTES, Pack};
 use crate::layout::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand, position, positions};
 use crate::threads::{self, tasks};
 use smallvec::SmallVec;
@@ -41,7 +41,9 @@ pub unsafe fn extremum(
     }
     // SAFETY: the caller's promise.
     unsafe {
-        if elements > SCRATCH / element.size() || !accumulate_line(operands, element, extreme, &layout, output) {
+        if elements > PACKED_BLOCK_BYTES / element.size()
+            || !accumulate_line(operands, element, extreme, &layout, output)
+        {
             extremum_by_plan(operands, element, extreme, &mut layout, output)
         }
     }
@@ -148,8 +150,9 @@ unsafe fn extremum_by_plan<'a>(
             _ => task / task.div_ceil(*STREAM_TILE_BYTES.end()).max(1) + LINE,
         };
         // A tile that takes more than one pass stays in the first-level cache.
-        let tile = if along <= OPERANDS_AT_ONCE { fair.max(*STREAM_TILE_BYTES.start()) } else { SCRATCH } / size;
-        (tile, if lines.len > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, lines.len) } else { 1 })
+        let tile =
+            if along <= OPERANDS_AT_ONCE { fair.max(*STREAM_TILE_BYTES.start()) } else { PACKED_BLOCK_BYTES } / size;
+        (tile, if lines.len > 1 { (tile / inner.len).min(PACKED_BLOCK_BYTES / size).clamp(1, lines.len) } else { 1 })
     } else {
         // A tile that goes through scratch memory stays in the first-level cache, unless something is transposed.
         let least = if contiguous {
@@ -158,11 +161,12 @@ unsafe fn extremum_by_plan<'a>(
             (TRANSPOSED_OUTPUT_STRETCH_BYTES / size).min(TRANSPOSED_OUTPUT_MOST_LINES)
         };
         let turns = crosswise(inner, lines, size) > 0;
-        let (bytes, least) = if turns { (TRANSPOSED_TILE_BYTES, least.min(lines.len)) } else { (SCRATCH, 1) };
+        let (bytes, least) =
+            if turns { (TRANSPOSED_TILE_BYTES, least.min(lines.len)) } else { (PACKED_BLOCK_BYTES, 1) };
         let tile = (bytes / size / least).min(inner.len);
         let rows = bytes / pitch(tile, size);
         // Squares that are transposed are as high as a vector is long.
-        (tile, (rows - if rows > 16 { rows % 16 } else { 0 }).min(SCRATCH / size).clamp(least, lines.len))
+        (tile, (rows - if rows > 16 { rows % 16 } else { 0 }).min(PACKED_BLOCK_BYTES / size).clamp(least, lines.len))
     };
     // All tiles but the first begin at a cache line.
     let shift = if contiguous && inner.len > tile { (first as usize % LINE / size).min(tile - 1) } else { 0 };

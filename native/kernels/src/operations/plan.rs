@@ -6,9 +6,9 @@
 //! Not done: prefetching memory before it is packed, and copying masks for rows (a block is copied instead).
 
 use crate::element::compare::Index;
-use crate::kernels::columns::TILE;
-use crate::kernels::omit::OMIT_SCRATCH;
-use crate::kernels::pack::{SCRATCH, pitch};
+use crate::kernels::columns::TILE_BYTES;
+use crate::kernels::omit::OMIT_BLOCK_BYTES;
+use crate::kernels::pack::{PACKED_BLOCK_BYTES, pitch};
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::choice::{Form, Request, is_short};
 use crate::thresholds::ROWS_LEAST_ELEMENTS;
@@ -34,7 +34,7 @@ pub const MASK_COPY_BYTES: usize = 1 << 16;
 const SPLIT_TASK_LEAST_ROWS: usize = 16;
 
 /// Bytes of a row that a thread reads before it looks whether another thread has found what cannot be beaten.
-const BLOCK_OF_PART: usize = 1 << 20;
+const PART_BLOCK_BYTES: usize = 1 << 20;
 
 /// How the blocks of a reduction are cut and read.
 #[derive(Debug)]
@@ -74,13 +74,13 @@ impl<'a> Plan<'a> {
         // Without places, the values of integers are all that is wanted: rows are not counted, unless blocks are combined.
         let bare = !request.places && element.is_integer();
         let whole = bare && outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
-        let scratch = if omits { OMIT_SCRATCH } else { SCRATCH };
+        let scratch = if omits { OMIT_BLOCK_BYTES } else { PACKED_BLOCK_BYTES };
         let (tile, chunk) = match form {
             // A mask whose layout is not that of the elements is copied.
             Form::Columns if !packed && omits && kept.strides.mask != 1 => {
                 (MASKED_TILE_COLUMNS, MASK_COPY_BYTES / MASKED_TILE_COLUMNS)
             }
-            Form::Columns if !packed => (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size) }),
+            Form::Columns if !packed => (fit(TILE_BYTES, size), if whole { usize::MAX } else { rows_of_a_block(size) }),
             Form::Columns => {
                 let chunk = if is_short(size, &kept, &reduced) { reduced.len } else { ROWS_LEAST_ELEMENTS / 2 };
                 // Whole vectors.
@@ -96,7 +96,7 @@ impl<'a> Plan<'a> {
             Form::Rows | Form::RowBatches => (TILE_MOST_POSITIONS, usize::MAX),
             Form::Interleaved(rows) => (kept.len, rows.saturating_mul(rows_of_a_block(size))),
         };
-        let tile = tile.min(TILE_MOST_POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
+        let tile = tile.min(TILE_MOST_POSITIONS).min(fit(TILE_BYTES, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
         let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form, packed, bytes };
         if tasks > 1 {
@@ -119,7 +119,7 @@ impl<'a> Plan<'a> {
         let each = tasks.div_ceil(self.tiles() * positions(self.outer_reduced));
         self.chunk = self.chunk.min(self.reduced.len.div_ceil(each));
         if each > 1 && self.form == Form::Rows {
-            self.chunk = self.chunk.min(fit(BLOCK_OF_PART, size));
+            self.chunk = self.chunk.min(fit(PART_BLOCK_BYTES, size));
         }
     }
 

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{array, ptr};
 
 /// Bytes that the caller reads of a tile before threads start: they take less than a microsecond, and a start takes ten.
-const HEAD: usize = 1 << 14;
+const HEAD_BYTES: usize = 1 << 14;
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
 ///
@@ -295,7 +295,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let mut states = self.results();
         for tile in 0..tiles {
             let (at, len) = self.tile(tile);
-            let head = (HEAD / self.inputs[0].element.size() / len).clamp(1, plan.chunk);
+            let head = (HEAD_BYTES / self.inputs[0].element.size() / len).clamp(1, plan.chunk);
             let start = if self.last() { plan.reduced.len - head } else { 0 };
             let to = states.each_mut().map(Results::outputs);
             // SAFETY: the caller's promise; the first call leaves results for the others.

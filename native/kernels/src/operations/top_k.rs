@@ -31,7 +31,7 @@ use crate::isa::dispatch;
 use crate::kernels::lanes::{Scratch, bits};
 use crate::kernels::omit::ReplaceSkipped as Replace;
 use crate::kernels::pack::Pack;
-use crate::kernels::top_k::{Candidates, Collect, Destination, Find, Insert, LARGEST, Packed, kth};
+use crate::kernels::top_k::{Candidates, Collect, Destination, Find, Insert, LARGEST_REGISTERS, Packed, kth};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
 use crate::operations::input::{Input, Omit};
 use crate::operations::select::{Target, select};
@@ -148,19 +148,21 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: 
     let plain = adjacent(&across) && !swapped;
     // Masked elements are replaced in a copy.
     let ready = adjacent(&line[0]) && !swapped && !masked;
-    let finds = lanes > 0 && 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= TWICE[usize::from(!ready)];
-    let form = match lanes > 0 && fits && k <= if finds { FEW } else { FEW_OF_LONG } {
+    let finds = lanes > 0
+        && 5 * k <= 4 * lanes * LARGEST_REGISTERS.min(len / lanes)
+        && len * size <= READ_TWICE_MOST_BYTES[usize::from(!ready)];
+    let form = match lanes > 0 && fits && k <= if finds { FEW_MOST_K } else { FEW_OF_LONG_MOST_K } {
         true if plain && !masked && across.len >= lanes => LineForm::SideBySide,
-        true if (!plain || masked) && len <= SHORT && 2 * across.len >= lanes => LineForm::Transpose,
+        true if (!plain || masked) && len <= TRANSPOSED_MOST_ELEMENTS && 2 * across.len >= lanes => LineForm::Transpose,
         _ => LineForm::OneByOne,
     };
     let num_threads = threads::num_threads(elements.saturating_mul(size));
     let tasks = threads::tasks(num_threads).div_ceil(positions(outer));
     let tiles = match form {
         // Each tile fills a register.
-        LineForm::SideBySide => (across.len / (WIDE * lanes)).max(tasks.min(across.len / lanes)),
+        LineForm::SideBySide => (across.len / (TILE_REGISTERS * lanes)).max(tasks.min(across.len / lanes)),
         LineForm::Transpose => across.len.div_ceil(lanes),
-        LineForm::OneByOne => across.len.div_ceil(LINES).max(tasks.min(across.len)),
+        LineForm::OneByOne => across.len.div_ceil(FIND_LINES).max(tasks.min(across.len)),
     };
     let results = Destination { values, indices, across: across.strides.output, along };
     let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, tiles, lanes, results };
@@ -185,26 +187,26 @@ enum LineForm {
 }
 
 /// The largest k that counts as few: where lines could also be read one by one, and where they are long and not contiguous.
-const FEW: usize = 16;
-const FEW_OF_LONG: usize = 64;
+const FEW_MOST_K: usize = 16;
+const FEW_OF_LONG_MOST_K: usize = 64;
 
 /// The most elements of lines that are transposed.
-const SHORT: usize = 128;
+const TRANSPOSED_MOST_ELEMENTS: usize = 128;
 
 /// Lines that are packed at a time: adjacent lines then have cache lines to themselves.
-const PACKED: usize = 16;
+const PACKED_LINES: usize = 16;
 
 /// The most bytes of lines that are read twice, in place and packed: for longer lines a sample takes less time.
-const TWICE: [usize; 2] = [1 << 18, 1 << 14];
+const READ_TWICE_MOST_BYTES: [usize; 2] = [1 << 18, 1 << 14];
 
 /// Registers of adjacent lines that are read at a time.
-const WIDE: usize = 8;
+const TILE_REGISTERS: usize = 8;
 
 /// Lines that are read at a time.
-const LINES: usize = 64;
+const FIND_LINES: usize = 64;
 
 /// Elements that are packed, if need be, and collected at a time.
-const CHUNK: usize = 4096;
+const CHUNK_ELEMENTS: usize = 4096;
 
 /// The lines, and where their results go.
 struct Walk<'a> {
@@ -267,7 +269,7 @@ impl Walk<'_> {
             }
             let mut done = 0;
             while self.finds && done < number {
-                let some = (number - done).min(if self.ready { LINES } else { PACKED });
+                let some = (number - done).min(if self.ready { FIND_LINES } else { PACKED_LINES });
                 self.find(&mut work, self.across.after(at, done), some);
                 done += some;
             }
@@ -317,7 +319,7 @@ impl Walk<'_> {
         let TopK { element, k, sorted, mask, .. } = self.input;
         let len = self.len;
         let size = element.size();
-        let mut bound = if len >= SAMPLE && k <= len / 4 { self.sample(work, at) } else { i64::MIN };
+        let mut bound = if len >= SAMPLED_LEAST_ELEMENTS && k <= len / 4 { self.sample(work, at) } else { i64::MIN };
         if !mask.is_null() && bound <= self.rule.key(self.rule.identity, size, element.is_float()) {
             // Masked elements would reach this bound.
             bound = i64::MIN;
@@ -365,13 +367,13 @@ impl Walk<'_> {
         let data = data.wrapping_offset(at.input);
         let contiguous = !swapped && self.line.len() == 1 && inner.strides.input == size as isize && mask.is_null();
         let to = &mut work.to;
-        let most = (4 * k).max(2 * CHUNK);
-        for first in (0..self.len).step_by(CHUNK) {
-            let len = CHUNK.min(self.len - first);
+        let most = (4 * k).max(2 * CHUNK_ELEMENTS);
+        for first in (0..self.len).step_by(CHUNK_ELEMENTS) {
+            let len = CHUNK_ELEMENTS.min(self.len - first);
             let mut from = data.wrapping_offset(self.offset(first));
             if !contiguous {
-                let packed = work.packed.reserve(CHUNK * size);
-                let packed_mask = self.room_for_mask(&mut work.mask, CHUNK);
+                let packed = work.packed.reserve(CHUNK_ELEMENTS * size);
+                let packed_mask = self.room_for_mask(&mut work.mask, CHUNK_ELEMENTS);
                 let mut done = 0;
                 while done < len {
                     // The rest of the innermost axis, or of the chunk.
@@ -583,4 +585,4 @@ struct Block {
 const NOWHERE: usize = usize::MAX;
 
 /// Elements of the shortest line that is sampled.
-const SAMPLE: usize = 1024;
+const SAMPLED_LEAST_ELEMENTS: usize = 1024;

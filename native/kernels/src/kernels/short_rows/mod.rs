@@ -72,7 +72,7 @@ pub fn supports(element: ElementType, rows: usize, len: usize, follow: bool, ans
         && with_set!(I => {
             let is_transposed = bytes <= I::transposed_most_bytes(size);
             let there = match is_transposed {
-                true => rows >= <I as Set>::Register::BYTES / size && (follow || bytes >= transposed::PART),
+                true => rows >= <I as Set>::Register::BYTES / size && (follow || bytes >= transposed::PART_BYTES),
                 false => rows >= batched::BATCH_ROWS,
             };
             there && bytes <= I::most_bytes(size, answer)
@@ -293,7 +293,7 @@ impl ShortRows {
         // left over here is left to the caller.
         if is_transposed
             && rows >= <I::Register as Lanes<K>>::LANES
-            && (bytes >= transposed::PART || lines.stride == bytes as isize)
+            && (bytes >= transposed::PART_BYTES || lines.stride == bytes as isize)
         {
             transposed::run::<I, K>(set, &job)
         } else if !is_transposed && rows > 0 && bytes <= SHORT_ROWS_MOST_BYTES {
