@@ -89,6 +89,9 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
 
 impl<S: Source, X: Ends> Columns<'_, S, X> {
     /// Writes the results of a single row: each element is the extremum of its column.
+    ///
+    /// # Safety
+    /// As for [`Task::run`].
     #[inline(always)]
     unsafe fn take_row<O: Order>(&self, to: Outputs) {
         let line = self.lines.line::<S>(0);

@@ -540,7 +540,10 @@ impl Walk<'_> {
         let size = element.size();
         let float = element.is_float();
         let identity = self.rule.key(self.rule.identity, size, float);
-        for line in 0..if mask.is_null() { 0 } else { lines } {
+        if mask.is_null() {
+            return;
+        }
+        for line in 0..lines {
             let at = self.across.after(at, line);
             let results = self.results(at);
             if (0..k).all(|nth| self.takes_part(at, results.index(nth))) {
