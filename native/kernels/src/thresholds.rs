@@ -50,6 +50,9 @@ pub const PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES: usize = 1 << 25;
 /// long (the same processor).
 pub const PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES: usize = 1 << 25;
 
+/// Bytes from such columns to those that are prefetched meanwhile.
+pub const PREFETCHED_COLUMNS_AHEAD_BYTES: usize = 12 << 10;
+
 /// Bytes of the columns of a tile that is prefetched. In wider tiles the processor reads ahead by itself: with prefetches 64-bit
 /// columns of 2 KiB took 1.02 to 1.17 times as long, and columns of 8 KiB 1.25 times (the same processor).
 pub const PREFETCHED_COLUMNS_MOST_BYTES: usize = 512;

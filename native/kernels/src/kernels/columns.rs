@@ -41,8 +41,8 @@ pub struct Columns<'a, S: Source, X> {
     pub last: bool,
     /// For each end, where the results go.
     pub to: &'a [Outputs],
-    /// Where the tile begins that is read next, if it is to be prefetched; or null.
-    pub next: *const u8,
+    /// Bytes from a row to the one that is prefetched while it is read; 0 to prefetch nothing.
+    pub ahead: isize,
     /// The ends of the order.
     pub ends: PhantomData<(S, X)>,
 }
@@ -160,9 +160,8 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             row = row.min(rows.saturating_sub(height));
             let down = lines.from(row as isize);
             // Before the loop over the columns: within it, the compiler would no longer vectorise.
-            if !self.next.is_null() {
-                let is_last = row + height >= rows;
-                let next = if is_last { self.next } else { down.from(height as isize).data.address() };
+            if self.ahead != 0 {
+                let next = down.data.address().wrapping_offset(self.ahead);
                 prefetch_rows(next, lines.stride, height, columns * size_of::<F>());
             }
             let one = &mut first;

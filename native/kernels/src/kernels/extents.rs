@@ -157,9 +157,7 @@ unsafe fn rows<S: Source<Element: Sweep>>(lines: Lines, rows: usize, len: usize,
 /// The lines may be read, and there is room for a place for each of their columns.
 unsafe fn columns_of<S: Source>(lines: Lines, rows: usize, columns: usize, to: &[Outputs]) {
     // SAFETY: the caller's promise.
-    unsafe {
-        Columns::<S, Largest> { lines, rows, columns, last: false, to, next: ptr::null(), ends: PhantomData }.run()
-    }
+    unsafe { Columns::<S, Largest> { lines, rows, columns, last: false, to, ahead: 0, ends: PhantomData }.run() }
 }
 
 /// The larger of two lines.

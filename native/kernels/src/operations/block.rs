@@ -17,8 +17,10 @@ use crate::operations::choice::Form;
 use crate::operations::input::{Input, with_sources};
 use crate::operations::plan::{MASK_COPY_BYTES, NAN_RETRY_ROWS, Plan};
 use crate::operations::sink::{Results, combine};
-use crate::thresholds::ROWS_LEAST_ELEMENTS;
-use crate::thresholds::{PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_COLUMNS_MOST_BYTES};
+use crate::thresholds::{
+    PREFETCHED_COLUMNS_AHEAD_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_COLUMNS_MOST_BYTES,
+    ROWS_LEAST_ELEMENTS,
+};
 use crate::vector::extent::Readable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -112,7 +114,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
                     self.columns_under_copy(ends, lines, height, len, kept.mask)
                 }
-                Form::Columns => read_columns(ends, lines, (height, len), self.last(), self.next_tile(&lines, len)),
+                Form::Columns => read_columns(ends, lines, (height, len), self.last(), self.columns_ahead(len)),
                 Form::Interleaved(group) => self.interleaved(ends, lines, height, len, group),
             }
             true
@@ -176,14 +178,17 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         self.inputs[0].last == (self.plan.reduced.strides.index >= 0)
     }
 
-    /// Where the tile begins that is read after one of `len` columns, if it is to be prefetched; or null.
-    fn next_tile(&self, lines: &Lines, len: usize) -> *const u8 {
+    /// Bytes from a tile of `len` columns to the tile that is prefetched while it is read; 0 to prefetch nothing.
+    fn columns_ahead(&self, len: usize) -> isize {
         let plan = self.plan;
-        let is_narrow = plan.per_line() == 1 && len * self.inputs[0].element.size() <= PREFETCHED_COLUMNS_MOST_BYTES;
-        let is_large = plan.bytes >= PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES;
+        let bytes = len * self.inputs[0].element.size();
+        let is_narrow = plan.per_line() == 1 && bytes <= PREFETCHED_COLUMNS_MOST_BYTES;
         match plan.outer_kept.first() {
-            Some(outer) if is_narrow && is_large => lines.data.address().wrapping_offset(outer.strides.input),
-            _ => ptr::null(),
+            Some(outer) if is_narrow && plan.bytes >= PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES => {
+                let tiles = PREFETCHED_COLUMNS_AHEAD_BYTES.div_ceil(bytes * plan.reduced.len);
+                outer.strides.input * tiles as isize
+            }
+            _ => 0,
         }
     }
 
@@ -199,7 +204,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let width = len * group;
         if rows < group {
             // SAFETY: the caller's promise.
-            return unsafe { read_columns(ends, lines, (rows, len), last, ptr::null()) };
+            return unsafe { read_columns(ends, lines, (rows, len), last, 0) };
         }
         let mut parts = [(); ENDS].map(|()| Results::new(width, size));
         let parts = parts.each_mut().map(Results::outputs);
@@ -211,7 +216,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let lines = lines.from(first as isize).every(group as isize);
             let ends = EndsOfBlock { inputs, against, to: &parts[..inputs.len()] };
             // SAFETY: the caller's promise; the parts have room for as many columns.
-            unsafe { read_columns(ends, lines, (wide, width), last, ptr::null()) };
+            unsafe { read_columns(ends, lines, (wide, width), last, 0) };
             for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
                 // A row of a wide row is one of `group` neighbours.
                 for column in 0..width {
@@ -256,7 +261,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
             let mask = Readable::bytes(to, rows * len);
             let lines = Lines { mask, mask_stride: len as isize, ..lines };
-            read_columns(ends, lines, (rows, len), self.last(), self.next_tile(&lines, len));
+            read_columns(ends, lines, (rows, len), self.last(), self.columns_ahead(len));
         }
     }
 
@@ -370,7 +375,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         unsafe {
             let columns = Lines::plain(lines.data.address(), size as isize, 0, 0);
             self.pack(None, columns, len, (rows, &kept), |lines, _| {
-                read_columns(ends, lines, (len, rows), last, ptr::null());
+                read_columns(ends, lines, (len, rows), last, 0);
                 true
             });
         }
@@ -439,11 +444,11 @@ pub unsafe fn read_columns(
     lines: Lines,
     (rows, columns): (usize, usize),
     last: bool,
-    next: *const u8,
+    ahead: isize,
 ) {
     by_ends(request, InstructionSet::current().is_wide(), |EndsOfBlock { inputs, to, .. }| {
         with_sources!(inputs, lines, S, X => {
-            let task = Columns::<S, X> { lines, rows, columns, last, to, next, ends: PhantomData };
+            let task = Columns::<S, X> { lines, rows, columns, last, to, ahead, ends: PhantomData };
             // SAFETY: the caller's promise.
             unsafe { if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) } }
         })

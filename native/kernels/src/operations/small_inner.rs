@@ -103,7 +103,7 @@ unsafe fn read(
             // SAFETY: as above.
             unsafe {
                 let lines = Lines::plain(data, row, rows, columns * size);
-                read_columns(ends, lines, (rows, columns), last, ptr::null());
+                read_columns(ends, lines, (rows, columns), last, 0);
             }
         }
         done += count + 1;
