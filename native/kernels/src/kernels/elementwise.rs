@@ -193,6 +193,7 @@ impl<E: HasLane + HasRank, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
         let rank = |line: Readable, at: usize| unsafe { line.element::<E>(at).read_unaligned() }.rank::<O>(self.origin);
         let mut nan = <E::Lane as Lane>::Index::ZERO;
         for at in span {
+            // One element of each operand at a time: the compiler makes vectors of the loop over elements, not of this one.
             let mut best = if TILE { Some(rank(to.readable(), at)) } else { first };
             for line in lines {
                 let next = rank(line, at);

@@ -83,6 +83,7 @@ pub fn choose(request: &Request, layout: &mut ReductionLayout) -> Kernel {
             layout.kept.swap(0, widest);
         }
     }
+    // Read only now: the swap above may have put another axis first.
     let kept = *layout.kept.first().unwrap_or(&ReductionAxis::POINT);
     let (form, packed) = request.form(&kept, &reduced);
     Kernel::Blocks { form, packed }

@@ -129,6 +129,7 @@ unsafe fn extremum_by_plan<'a>(
     let num_threads = threads::num_threads(elements.saturating_mul(size * (operands.len() + 1)));
     let [inner, lines, outer @ ..] = &axes[..] else { unreachable!("at least two axes") };
     let first = output.wrapping_offset(origin.output());
+    // How many operands run along the lines, whether one of them is the output, and whether all can be read as they are.
     let mut along = 0;
     let mut in_place = false;
     let mut readable = true;

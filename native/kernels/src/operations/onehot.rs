@@ -89,6 +89,7 @@ impl Hot<'_> {
         let axes = self.reduced.iter().chain([&tile]);
         let mut axes: ReductionAxes = axes.map(|axis| as_input(axis).upwards(&mut corner)).collect();
         merge(&mut axes);
+        // What is contiguous in the output is cleared in one go, and only the other axes are walked.
         let contiguous = axes.first().is_some_and(|axis| axis.strides.output == size as isize);
         let inner = if contiguous { axes.remove(0).len } else { 1 };
         for line in 0..positions(&axes) {

@@ -74,22 +74,26 @@ impl<'a> Plan<'a> {
         // Without places, the values of integers are all that is wanted: rows are not counted, unless blocks are combined.
         let bare = !request.places && element.is_integer();
         let whole = bare && outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
+        // Positions of a tile and elements of a block along the reduced axis, before both are bounded by the axes.
         let scratch = if omits { OMIT_BLOCK_BYTES } else { PACKED_BLOCK_BYTES };
         let (tile, chunk) = match form {
             // A mask whose layout is not that of the elements is copied.
             Form::Columns if !packed && omits && kept.strides.mask != 1 => {
                 (MASKED_TILE_COLUMNS, MASK_COPY_BYTES / MASKED_TILE_COLUMNS)
             }
+            // As many columns as the kernel keeps bests of, and as many rows as their narrow indices count.
             Form::Columns if !packed => (fit(TILE_BYTES, size), if whole { usize::MAX } else { rows_of_a_block(size) }),
             Form::Columns => {
                 let chunk = if is_short(size, &kept, &reduced) { reduced.len } else { ROWS_LEAST_ELEMENTS / 2 };
                 // Whole vectors.
                 ((fit(scratch, size) / chunk) & !(fit(16, size) - 1), chunk)
             }
+            // Whole rows, or a stretch of one row, as far as the copy has room.
             Form::Rows | Form::RowBatches if packed => {
                 let chunk = reduced.len.min(fit(scratch, size));
                 (fit(scratch, size) / pitch(chunk, size), chunk)
             }
+            // The second end of the order reads the same rows again, from the first-level cache.
             Form::RowBatches if request.ends > 1 => {
                 ((BOTH_ENDS_TILE_BYTES / size / reduced.len + 1).next_multiple_of(BATCH_MULTIPLE_ROWS), usize::MAX)
             }
@@ -116,6 +120,7 @@ impl<'a> Plan<'a> {
         if !tall && !matches!(self.form, Form::Interleaved(_)) {
             self.tile = self.tile.min(self.kept.len.div_ceil(tasks.div_ceil(positions(self.outer_kept))));
         }
+        // Where there are fewer tiles than tasks, several tasks share the blocks of each.
         let each = tasks.div_ceil(self.tiles() * positions(self.outer_reduced));
         self.chunk = self.chunk.min(self.reduced.len.div_ceil(each));
         if each > 1 && self.form == Form::Rows {

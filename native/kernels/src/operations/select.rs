@@ -102,6 +102,7 @@ pub unsafe fn select(
     dimensions: impl Iterator<Item = (usize, isize, isize, bool)>,
     targets: &[Target],
 ) -> usize {
+    // The results lie in C order of the kept dimensions: `step` counts them on the way out, `block` the elements of a slice.
     let mut step = 1;
     let mut block = 1;
     let axes: SmallVec<[_; 8]> = dimensions
@@ -134,6 +135,7 @@ pub unsafe fn select(
     }
     let mut layout = ReductionLayout::default();
     layout.fill(axes.into_iter(), input.last);
+    // An index is taken apart by the largest stride first.
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());
     let empty_slices = AtomicUsize::new(0);

@@ -73,6 +73,7 @@ unsafe fn choose<E: HasLane, O: Order>(
                 let index = line.index + inner.strides.index * step as i64;
                 // SAFETY: the caller's promise.
                 let key = unsafe { element.cast::<E>().read_unaligned() }.lane::<O>().key::<O>();
+                // Elements come in the order of memory, not of indices: a tie is decided by the index.
                 let wins = best.is_none_or(|(champion, place)| {
                     let earlier = if last { index > place } else { index < place };
                     O::better(key, champion) || key == champion && earlier

@@ -46,6 +46,7 @@ pub unsafe fn reduce<const ENDS: usize>(
         let mut number = numbers.start;
         while number < numbers.end {
             let at = position(outer, layout.origin, number);
+            // As many blocks of one line as the memory for results holds: the next line lies elsewhere.
             let blocks = (TILE_COLUMNS / columns.len).min(line - number % line).min(numbers.end - number);
             for (input, &sink) in inputs.iter().zip(&sinks) {
                 // SAFETY: the caller's promise. Each block is read by one thread.

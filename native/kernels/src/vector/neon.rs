@@ -107,6 +107,7 @@ impl Mask<Self> for uint8x16_t {
         let words = |a, b| vreinterpretq_u8_u32(vuzp1q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)));
         let halves = |a, b| vreinterpretq_u8_u16(vuzp1q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
         match SIZE {
+            // Each byte keeps another bit, and three rounds of adding neighbours join eight bytes to one.
             1 => {
                 const WEIGHTS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
                 let weights = vld1q_u8(WEIGHTS.as_ptr());
@@ -116,6 +117,7 @@ impl Mask<Self> for uint8x16_t {
                 let sum = vpaddq_u8(low, high);
                 vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)))
             }
+            // Lanes become bytes: the lower half of each wider lane, which is all ones or all zeros.
             2 => nibbles(vuzp1q_u8(a, b)),
             4 => nibbles(vuzp1q_u8(halves(a, b), halves(c, d))),
             _ => {

@@ -179,6 +179,7 @@ macro_rules! masks {
             unsafe fn word<const SIZE: usize>($count: usize, mask: impl Fn(usize) -> Self) -> u64 {
                 let bits = |$bytes| u64::from($bits);
                 let $at = |at: usize| if at < $count { mask(at) } else { $zero() };
+                // Wider lanes are packed first, each to a byte that is all ones or all zeros: then one instruction takes a bit of each.
                 match SIZE {
                     1 => {
                         let mut word = 0;

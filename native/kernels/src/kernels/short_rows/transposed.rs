@@ -206,6 +206,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
                 }
             });
         }
+        // Bytes behind the last row may look like NaN too: then the caller reads the batch in vain, but rightly.
         if !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) {
             return false;
         }
@@ -233,6 +234,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         nans: &mut Nans<K, V>,
     ) -> [V; Q] {
         let step = Self::EACH as isize * self.0.lines.stride;
+        // Each load takes 16 bytes of as many rows as a register has parts, so that after the zips a lane stands for a row.
         let mut columns = [constants.flip; Q];
         unroll!(Q, at => {
             let bytes = V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
