@@ -141,25 +141,34 @@ def frontend(function: str, *values: Any) -> Any:
 
 def device_of(x: Any) -> str | None:
     """Return the name of the device that has the elements of an array; None where the CPU reads them."""
-    tensors = attribute("torch", "Tensor")
-    if tensors is not None and issubclass(_class_of(x), tensors):
-        return _device_of_tensor(x)
+    return _device_finder(_class_of(x))(x)
+
+
+@functools.lru_cache(maxsize=256)
+def _device_finder(cls: Any) -> Callable[[Any], str | None]:
+    """Return the function that finds the device of the arrays of a class."""
+    tensor = attribute("torch", "Tensor")
+    if tensor is None or not issubclass(cls, tensor):
+        return _device_by_protocol
+    if cls is tensor:
+        return _device_of_tensor
+    if cls.__torch_dispatch__ is not tensor.__torch_dispatch__:
+        # Such a class answers for its operations itself, and is refused.
+        return lambda x: None
+    # The functions of a subclass may do anything.
+    return lambda x: _device_of_tensor(tensor.as_subclass(x, tensor))
+
+
+def _device_by_protocol(x: Any) -> str | None:
     if hasattr(x, "__dlpack_device__"):
         return dlpack.device_elsewhere(x)
     return "CUDA" if hasattr(x, "__cuda_array_interface__") else None
 
 
 def _device_of_tensor(x: Any) -> str | None:
-    cls = _class_of(x)
-    if cls is not torch.Tensor:
-        if cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
-            # Such a class answers for its operations itself, and is refused.
-            return None
-        # The functions of a subclass may do anything.
-        x = torch.Tensor.as_subclass(x, torch.Tensor)
-    device = x.device
-    if device.type == "cpu":
+    if x.is_cpu:
         return None
+    device = x.device
     if device.type == "cuda":
         return f"{'ROCm' if torch.version.hip else 'CUDA'}:{device.index}"
     return str(device)
