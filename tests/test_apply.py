@@ -420,6 +420,26 @@ def test_integers_beyond_float64_stay_exact_and_may_be_missing():
     )
 
 
+@pytest.mark.parametrize("suffix", ["nc", "h5", "zarr"])
+def test_a_missing_integer_is_known_before_float32_rounds_it(suffix):
+    if suffix == "zarr":
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    # float32 makes one number of the largest two.
+    numbers = np.array([2**31 - 1, 2**31 - 2, 1], np.int32)
+    codes = {"missing_value": np.int32(2**31 - 1), "scale_factor": np.float32(-3)}
+    data = xr.Dataset({"v": ("x", numbers, codes)})
+    if suffix == "zarr":
+        data.to_zarr("a.zarr", zarr_format=2)
+    else:
+        data.to_netcdf(f"a.{suffix}", engine="netcdf4")
+    words = [f"a.{suffix}", "--variable", "v", "-o"]
+    apply("argmin", *words, "first.npy", "--nan-policy", "omit")
+    assert np.load("first.npy") == 1
+    apply("argmin", *words, "nan.npy")
+    assert np.load("nan.npy") == 0
+    assert "holds NaN" in refused("apply", "argmin", *words, "none.npy", "--nan-policy", "raise")
+
+
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_a_result_of_a_zarr_group_has_the_labels_that_stay(zarr_format):
     pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")

@@ -75,23 +75,29 @@ class CfDecoding(Decoding):
 
 
 class ScaledIntegers(Decoding):
-    """64-bit integers that are scaled: what is missing is decided before they are rounded to float64."""
+    """Integers that are scaled to floats which cannot hold them all.
+
+    What is missing is decided before they are rounded.
+    """
 
     def __init__(
-        self, stored: np.dtype[Any], missing: list[int], scale: Any, offset: Any, attrs: Any
+        self, dtype: np.dtype[Any], stored: np.dtype[Any], missing: list[int], attrs: Mapping[str, Any]
     ) -> None:
-        super().__init__(np.dtype(np.float64), attrs)
+        super().__init__(dtype, _without(attrs, (*_CODES, "_Unsigned")))
         self._stored = stored
         self._missing = missing
-        self._scale = scale
-        self._offset = offset
-        self.extra = 16
+        self._scale, self._offset = _scaling(attrs)
+        self.extra = 2 * dtype.itemsize
 
     def decode(self, read: Read, place: Place) -> NDArray[Any]:
         """Return the elements at a place as they are compared."""
         numbers = as_stored(read(place), self._stored)
         is_missing = np.isin(numbers, np.array(self._missing, self._stored))
-        return np.where(is_missing, np.nan, numbers.astype(np.float64) * self._scale + self._offset)
+        values: NDArray[Any] = numbers.astype(self.dtype)
+        values *= self._scale
+        values += self._offset
+        values[is_missing] = np.nan
+        return values
 
 
 class MaskedIntegers(Decoding):
@@ -152,7 +158,14 @@ def decoding_of(description: Description, read: Read) -> Decoding:
     # Calendars and units that NumPy's dates do not have stay numbers; the attributes say what they mean.
     if dtype.kind in "iu" and dtype.itemsize == 8:
         return _of_wide_integers(dtype, attrs)
-    return _attempt(description, read, attrs, times=False) or Decoding(dtype, _without(attrs, _CODES))
+    decoding = _attempt(description, read, attrs, times=False)
+    if decoding is None:
+        return Decoding(dtype, _without(attrs, _CODES))
+    if dtype.kind in "iu" and decoding.dtype.kind == "f" and dtype.itemsize == decoding.dtype.itemsize:
+        # float32 does not hold all integers of 32 bits.
+        stored = _stored_type(dtype, attrs)
+        return ScaledIntegers(decoding.dtype, stored, _missing_integers(attrs, dtype, stored), attrs)
+    return decoding
 
 
 def attributes_of_indices(attrs: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,7 +178,7 @@ def attributes_of_indices(attrs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_stored(block: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return 64-bit integers in the processor's byte order, unsigned if the attributes say so."""
+    """Return integers in the processor's byte order, unsigned if the attributes say so."""
     native = block.astype(block.dtype.newbyteorder("="), copy=False)
     return native.view(dtype)
 
@@ -182,20 +195,34 @@ def _attempt(description: Description, read: Read, attrs: Mapping[str, Any], tim
 
 def _of_wide_integers(dtype: np.dtype[Any], attrs: Mapping[str, Any]) -> Decoding:
     """Return how integers of 64 bits are decoded, without a rounding that their attributes do not ask for."""
-    stored = dtype.newbyteorder("=")
-    unsigned = str(attrs.get("_Unsigned", "")).lower()
-    if unsigned in ("true", "false"):
-        stored = np.dtype(np.uint64 if unsigned == "true" else np.int64)
-    missing = [number for key in _MISSING for number in _integers(attrs.get(key), dtype, stored)]
+    stored = _stored_type(dtype, attrs)
+    missing = _missing_integers(attrs, dtype, stored)
     kept = _without(attrs, (*_CODES, "_Unsigned"))
-    scale = np.ravel(attrs.get("scale_factor", 1))[0]
-    # Adding a negative zero changes nothing, not even the sign of a zero.
-    offset = np.ravel(attrs.get("add_offset", -0.0))[0]
+    scale, offset = _scaling(attrs)
     if scale != 1 or offset != 0:
-        return ScaledIntegers(stored, missing, scale, offset, kept)
+        return ScaledIntegers(np.dtype(np.float64), stored, missing, attrs)
     if missing:
         return MaskedIntegers(stored, missing, kept)
     return _Reinterpreted(stored, kept)
+
+
+def _scaling(attrs: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the scale and the offset of the elements."""
+    # Adding a negative zero changes nothing, not even the sign of a zero.
+    return np.ravel(attrs.get("scale_factor", 1))[0], np.ravel(attrs.get("add_offset", -0.0))[0]
+
+
+def _stored_type(dtype: np.dtype[Any], attrs: Mapping[str, Any]) -> np.dtype[Any]:
+    """Return the type of stored integers in the processor's byte order, signed if the attributes say so."""
+    unsigned = str(attrs.get("_Unsigned", "")).lower()
+    if unsigned in ("true", "false"):
+        return np.dtype(f"{'u' if unsigned == 'true' else 'i'}{dtype.itemsize}")
+    return dtype.newbyteorder("=")
+
+
+def _missing_integers(attrs: Mapping[str, Any], dtype: np.dtype[Any], stored: np.dtype[Any]) -> list[int]:
+    """Return the integers that mean a missing element."""
+    return [number for key in _MISSING for number in _integers(attrs.get(key), dtype, stored)]
 
 
 class _Reinterpreted(Decoding):
