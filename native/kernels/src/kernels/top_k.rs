@@ -294,6 +294,7 @@ pub const LARGEST_REGISTERS: usize = 8;
 /// Finds the best elements of contiguous lines.
 pub struct Find<'a, K, V, P> {
     pub from: *const u8,
+    /// At most 64.
     pub lines: usize,
     /// Bytes from one line to the next.
     pub stride: isize,
@@ -311,9 +312,10 @@ pub struct Find<'a, K, V, P> {
 }
 
 impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
-    type Output = ();
+    /// A bit for each line that is not done: its few lanes with numbers give no bound, and a sample does.
+    type Output = u64;
     #[inline(always)]
-    unsafe fn run(self) {
+    unsafe fn run(self) -> u64 {
         let Self { from, lines, stride, len, k, sorted, infinity, identity, to, candidates, .. } = self;
         if (K::SIZE < 8) != (size_of::<P>() == 8) {
             unreachable!("such a line is not read so");
@@ -324,6 +326,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
         let registers = len / V::LANES;
         // Whether 16-bit NaN hides numbers: it is larger than they are, but comes last.
         let mut hidden = false;
+        let mut left = 0;
         // As few registers as have enough lanes, or a part of one register: fewer lanes are compared sooner.
         let count = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST_REGISTERS);
         let width = (2 * k * K::SIZE).next_power_of_two().clamp(16, V::BYTES);
@@ -370,6 +373,10 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
                 }
                 hidden = true;
             };
+            if bound == candidates.rule.lowest() && candidates.rule.is_nan_last() && len >= SAMPLED_LEAST_ELEMENTS {
+                left |= 1 << line;
+                continue;
+            }
             candidates.begin(bound, k);
             collect::<K, V, P>(from, len, 0, infinity, candidates);
             if candidates.items.len() < k {
@@ -382,6 +389,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
                 to.write(line, nth, read_bits(from.add(place * K::SIZE), K::SIZE), place, K::SIZE);
             }
         }
+        left
     }
 }
 
@@ -430,6 +438,9 @@ pub fn kth(keys: &mut [i64], k: usize) -> i64 {
     }
     result
 }
+
+/// Elements of the shortest line that is sampled.
+pub const SAMPLED_LEAST_ELEMENTS: usize = 1024;
 
 /// Up to this many keys are each compared with every other key.
 const COMPARED_MOST_KEYS: usize = 32;

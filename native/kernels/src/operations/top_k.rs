@@ -31,7 +31,9 @@ use crate::isa::dispatch;
 use crate::kernels::lanes::{Scratch, bits};
 use crate::kernels::omit::ReplaceSkipped as Replace;
 use crate::kernels::pack::Pack;
-use crate::kernels::top_k::{Candidates, Collect, Destination, Find, Insert, LARGEST_REGISTERS, Packed, kth};
+use crate::kernels::top_k::{
+    Candidates, Collect, Destination, Find, Insert, LARGEST_REGISTERS, Packed, SAMPLED_LEAST_ELEMENTS, kth,
+};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
 use crate::operations::input::{Input, Omit};
 use crate::operations::select::{Target, select};
@@ -202,7 +204,7 @@ const READ_TWICE_MOST_BYTES: [usize; 2] = [1 << 18, 1 << 14];
 /// Registers of adjacent lines that are read at a time.
 const TILE_REGISTERS: usize = 8;
 
-/// Lines that are read at a time.
+/// Lines that are read at a time: as many as a word has bits.
 const FIND_LINES: usize = 64;
 
 /// Elements that are packed, if need be, and collected at a time.
@@ -478,13 +480,18 @@ impl Walk<'_> {
         }
         let to = self.results(at);
         let candidates = &mut work.to;
-        with_set!(I, set => with_kind!(element, largest, K, _flip, infinity => {
+        let left: u64 = with_set!(I, set => with_kind!(element, largest, K, _flip, infinity => {
             let identity = element.identity(largest) as i64;
             let kind = PhantomData::<(K, <I as Set>::Register)>;
-            set.run(Find { from, lines, stride, len, k, sorted, infinity, identity, to, candidates, kind });
-            0
+            set.run(Find { from, lines, stride, len, k, sorted, infinity, identity, to, candidates, kind })
         }), 0);
-        self.drop_masked(at, lines);
+        for line in 0..lines {
+            let at = self.across.after(at, line);
+            match left >> line & 1 {
+                0 => self.drop_masked(at, 1),
+                _ => self.line(work, at),
+            }
+        }
     }
 
     /// Finds the best of a tile of lines, one in each lane.
@@ -586,6 +593,3 @@ struct Block {
 
 /// The place of an element that is not there: index -1.
 const NOWHERE: usize = usize::MAX;
-
-/// Elements of the shortest line that is sampled.
-const SAMPLED_LEAST_ELEMENTS: usize = 1024;
