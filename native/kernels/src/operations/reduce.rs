@@ -233,13 +233,15 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let first_index = reduced.after(at, span.start).index;
         // SAFETY: the caller's promise.
         unsafe { self.read(&at, len, span, against, to) };
-        for to in to {
+        // Copies: for all the compiler knows, writing an index could change where the next one lies.
+        let reduced = reduced.strides.index;
+        for Outputs { index, .. } in *to {
             // A place along the axis becomes an index.
             for position in 0..len {
                 // SAFETY: a place has been written for each position.
                 unsafe {
-                    let index = to.index.add(position);
-                    *index = first_index + *index * reduced.strides.index;
+                    let index = index.add(position);
+                    *index = first_index + *index * reduced;
                 }
             }
         }
