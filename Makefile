@@ -10,7 +10,7 @@ TESTS ?= tests
 SUITE ?= matrix
 BENCH ?= $(if $(filter matrix,$(SUITE)),--quick)
 # For `make test-all`: names that `.ci/leg` lists.
-LEGS ?= rust exhaustive deep coverage numpy floors newest mutants miri asan valgrind platforms browser gpu
+LEGS ?= rust exhaustive deep files containers top-k coverage numpy floors newest mutants miri asan valgrind platforms browser gpu
 # For `make fuzz`: how long, and which cases.
 SECONDS ?= 60
 SEED ?= $(shell date +%s)
