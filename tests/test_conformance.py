@@ -10,7 +10,7 @@ from agreement import assert_same_bits
 from extremum import backend
 from extremum import directml as dml
 from extremum.errors import ElementTypeError
-from extremum.runtimes.comparison import Outcome, Question, compare
+from extremum.runtimes.comparison import NodeQuestion, Outcome, compare
 from extremum.tensors import wider_types
 from official import node_tests
 from onnx_cases import ACCEPTED, ROWS, VERSIONS, answer, question, run
@@ -65,7 +65,7 @@ def test_accepted(row):
         for ask in ways:
             actual = ask(row, given, inputs, expected)
             if given.get("sorted") == 0 and actual is not None:
-                assert compare(Question(row, given, inputs), expected, actual) is Outcome.EXACT, (given, inputs)
+                assert compare(NodeQuestion(row, given, inputs), expected, actual) is Outcome.EXACT, (given, inputs)
                 actual = expected
             for one, other in zip(actual or expected, expected, strict=True):
                 assert_same_bits(one, other, ask.__name__, row, given, "of", inputs)
