@@ -90,7 +90,8 @@ def check_pairs(dtype, firsts):
         for number, (first, key) in enumerate(zip(firsts, keys_of_firsts, strict=True)):
             changes = keys < key
             # Two columns come to the same kernel as two rows do, once rows are transposed.
-            for axis in (0, 1) if number == 0 else (0,):
+            axes = (0, 1) if number == 0 else (0,)
+            for axis in axes:
                 pairs = np.stack(np.broadcast_arrays(first, seconds), axis)
                 indices = np.stack([changes, ~changes], axis).astype(np.int64)
                 values = np.take_along_axis(pairs, indices, axis)
