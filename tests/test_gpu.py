@@ -27,7 +27,7 @@ if INTERPRETED:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     from extremum import gpu, interop
-    from extremum.gpu import engine, plans
+    from extremum.gpu import calls, engine, launcher, operands, operators, plans
 
 # PyTorch has no negative strides.
 LAYOUTS = (contiguous, fortran, permuted, strided, broadcast, windowed)
@@ -48,7 +48,7 @@ def array_of(result):
     """A tensor as an array of the same type, shape and bits; other results are arrays."""
     if not isinstance(result, torch.Tensor):
         return np.asarray(result)
-    return engine.bits_of(result.contiguous()).numpy().view(engine._TYPES[result.dtype])
+    return operands.bits_of(result.contiguous()).numpy().view(operands.TYPES[result.dtype])
 
 
 def exactly(actual, expected):
@@ -122,7 +122,7 @@ def some_options(rng, function, x):
 @pytest.fixture(params=["as released", "small"])
 def limits(request, monkeypatch):
     """The limits of the plans; small ones cut short slices into tiles, parts and columns."""
-    engine._KNOWN.clear()
+    calls._KNOWN.clear()
     if request.param == "small":
         monkeypatch.setattr(plans, "TILE", {1: 16, 2: 16, 4: 8, 8: 4})
         monkeypatch.setattr(plans, "THREADS", 4)
@@ -168,9 +168,9 @@ def test_the_k_best_have_the_bits_of_the_cpu(dtype, mode, limits):
 
 def test_every_way_to_the_k_best_is_taken(monkeypatch):
     taken = set()
-    launch = engine._launch
+    launch = operators.launch
     monkeypatch.setattr(
-        engine, "_launch", lambda kernel, *given: [taken.add(kernel.fn.__name__), launch(kernel, *given)]
+        operators, "launch", lambda kernel, *given: [taken.add(kernel.fn.__name__), launch(kernel, *given)]
     )
     # As many programs as a large card wants: a row has parts.
     monkeypatch.setattr(plans, "PROGRAMS", 16)
@@ -271,14 +271,14 @@ def test_what_is_not_for_a_gpu_is_refused(monkeypatch):
     assert "the kernels run on the CPU alone under TRITON_INTERPRET=1" in explained(
         gpu.max, torch.ones(3, device="meta")
     )
-    monkeypatch.setattr(engine, "INTERPRETED", False)
+    monkeypatch.setattr(launcher, "INTERPRETED", False)
     assert "help: call extremum.max, which takes both" in explained(gpu.max, x)
     assert "list is not an array on a GPU" in explained(gpu.max, [1, 2])
     assert "the kernels run on GPUs of NVIDIA and AMD" in explained(gpu.max, torch.ones(3, device="meta"))
 
 
 def test_nothing_waits_for_the_device_while_a_graph_is_captured(monkeypatch):
-    monkeypatch.setattr(engine, "INTERPRETED", False)
+    monkeypatch.setattr(launcher, "INTERPRETED", False)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     text = "a CUDA graph is being captured, and it has to see elements before it answers"
     with pytest.raises(ex.errors.ArgumentError, match=text):
@@ -422,17 +422,17 @@ def test_a_pending_negation_is_resolved():
 
 def test_a_call_that_is_known_decides_nothing(monkeypatch):
     x = torch.tensor([[3, 9, 9], [7, 2, 7]])
-    calls = {
+    known = {
         "argmax": [{}, {"axis": 1}, {"axis": 1, "select_last_index": True}, {"axis": 1, "dtype": np.uint8}],
         "max": [{"axis": 0}, {"axis": 0, "keepdims": True}, {"axis": 0, "return_index": True}],
         "minmax": [{"axis": 1}, {"axis": 1, "return_index": True, "index_dtype": "int32"}],
     }
     for own in (x, x.T, x[:, ::2]):
-        for function, several in calls.items():
+        for function, several in known.items():
             for options in several:
                 first = getattr(gpu, function)(own, **options)
                 with monkeypatch.context() as patch:
-                    patch.setattr(engine, "_decided", None)
+                    patch.setattr(calls, "_decided", None)
                     again = getattr(gpu, function)(own.clone(), **options)
                 assert type(first) is type(again)
                 if not isinstance(first, tuple):
@@ -463,17 +463,17 @@ class Compiled:
 
 
 def test_a_kernel_is_compiled_once_for_a_class_of_arguments(monkeypatch):
-    monkeypatch.setattr(engine, "INTERPRETED", False)
-    monkeypatch.setattr(engine, "_COMPILED", {})
+    monkeypatch.setattr(launcher, "INTERPRETED", False)
+    monkeypatch.setattr(launcher, "_COMPILED", {})
     monkeypatch.setattr(torch.cuda, "device", lambda device: contextlib.nullcontext())
     kernel = Kernel()
     memory = torch.zeros(1000)
     for start, number in ((0, 32), (4, 48), (1, 48), (0, 31), (8, 33), (0, 1), (0, 1 << 40), (0, 1 << 41)):
-        engine._launch(kernel, (3, 1, 1), (memory[start:], number), ("float", True))
+        launcher.launch(kernel, (3, 1, 1), (memory[start:], number), ("float", True))
     again = ((3, 1, 1), 4)
     # 4 elements further, memory is aligned as before; of numbers, 1, multiples of 16 and long ones are classes.
     assert kernel.calls == ["compiles", again, "compiles", "compiles", again, "compiles", "compiles", again]
-    engine._launch(kernel, (3, 1, 1), (memory, 32), ("float", False))
+    launcher.launch(kernel, (3, 1, 1), (memory, 32), ("float", False))
     assert kernel.calls[-1] == "compiles"
 
 

@@ -54,12 +54,7 @@ def unravel(
     given = np.asarray(indices)
     if given.dtype.kind not in "iu":
         raise ElementTypeError(f"unravel: indices of type {given.dtype}", remedy="pass integers")
-    rank = len(shape)
-    several = tuple(range(rank)) if axis is None else integers("unravel", axis)
-    several = several if isinstance(several, tuple) else (several,)
-    axes = sorted({each % rank for each in several if -rank <= each < rank})
-    if len(axes) < len(several):
-        raise axis_error("unravel", several, shape, what="a shape")
+    axes = reduced_axes("unravel", axis, shape, what="a shape")
     lengths = [shape[each] for each in axes]
     size = math.prod(lengths)
     # NumPy 2.3 to 2.4 answers wrongly where a last dimension of length 1 follows more than 8,193 indices.
@@ -69,7 +64,7 @@ def unravel(
         outside |= flat < -1
     if outside.any():
         raise ArgumentError(
-            f"unravel: index {flat[outside][0]} is outside the {size} elements of axes {tuple(axes)}",
+            f"unravel: index {flat[outside][0]} is outside the {size} elements of axes {axes}",
             given=f"shape {tuple(shape)}",
             remedy="pass the shape and the axes of the array that was reduced",
         )
@@ -82,6 +77,19 @@ def unravel(
         np.where(is_default, flat, place).astype(given.dtype, copy=False).reshape(given.shape)
         for place in places
     )
+
+
+def reduced_axes(
+    function: str, axis: Any, shape: Sequence[int], array: Any = None, what: str = "an array"
+) -> tuple[int, ...]:
+    """Return the axes that are reduced, ascending, or refuse them; None stands for all."""
+    rank = len(shape)
+    several = tuple(range(rank)) if axis is None else integers(function, axis, array)
+    several = several if isinstance(several, tuple) else (several,)
+    axes = {each % rank for each in several if -rank <= each < rank}
+    if len(axes) < len(several):
+        raise axis_error(function, several, shape, array, what)
+    return tuple(sorted(axes))
 
 
 def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int | tuple[int, ...]:

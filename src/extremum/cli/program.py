@@ -108,6 +108,6 @@ def _gpus() -> list[str]:
     """Return the names of the GPUs whose arrays the functions take; none without the libraries for that."""
     if not has_kernels():
         return []
-    from extremum.gpu.engine import devices
+    from extremum.gpu.launcher import devices
 
     return devices()

@@ -1,0 +1,222 @@
+"""The calls of the functions for arrays on a GPU: options, policies and messages are those of the CPU."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch.compiler import nonstrict_trace
+
+from extremum.arrays import as_element
+from extremum.elementwise import NUMBERS, at_once, broadcast_shape, common_type, refuse_nan_at
+from extremum.errors import ArgumentError
+from extremum.gpu.engine import DEVICE, OnDevice
+from extremum.gpu.operands import (
+    BITS,
+    Elements,
+    bits_of,
+    is_traced,
+    mask_of,
+    operand_of,
+    refuse_out,
+    tensor_type,
+)
+from extremum.gpu.operators import pair_of, pair_operator, reduce_tensor
+from extremum.interop import Operand, common_library
+from extremum.reductions import ENDS, Ints, index_type, require_policy, values_then_indices
+from extremum.selection import TopKCall
+
+
+class Known(NamedTuple):
+    """What a call over axes turned out to want; a call like it does not decide again."""
+
+    axes: Ints
+    shape: Ints
+    last: bool
+    values: bool
+    # The type of the indices; None if the caller wants none.
+    indices: torch.dtype | None
+
+
+_KNOWN: dict[Any, Known] = {}
+_MOST_KNOWN = 4096
+
+
+def _key_of(function: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
+    """Return by what a call without a mask, a policy or a default is known; None for other calls."""
+    plain = type(x) is torch.Tensor and x.layout is torch.strided
+    plain = plain and not (x.requires_grad or x.is_neg() or x.is_nested)
+    # True is equal to 1, and is no axis; a list has no hash.
+    if not plain or not (axis is None or type(axis) is int):
+        return None
+    if options["where"] is not None or options["default"] is not None or options.get("out") is not None:
+        return None
+    if options["nan_policy"] not in (None, "propagate"):
+        return None
+    return (function, x.dtype, x.shape, x.device, axis, *map(str, options.values()))
+
+
+def _over_axes(function: str, x: Any, axis: Any, **options: Any) -> tuple[Any, ...]:
+    """Answer a call of ``argmax``, ``argmin``, ``max``, ``min`` or ``minmax`` of an array on a GPU."""
+    key = _key_of(function, x, axis, options)
+    known = _KNOWN.get(key)
+    if known is None:
+        return _decided(function, x, axis, options, key)
+    ends = [
+        reduce_tensor(
+            x, known.axes, each, known.last, False, None, known.values, known.indices or torch.int64
+        )
+        for each in ENDS[function]
+    ]
+    results = [best.view(known.shape) for best, _ in ends] if known.values else []
+    if known.indices is not None:
+        results += [places.view(known.shape) for _, places in ends]
+    return tuple(results)
+
+
+def _decided(function: str, x: Any, axis: Any, options: dict[str, Any], key: Any) -> tuple[Any, ...]:
+    """Answer a call with whatever options; note what it wants if it has a key."""
+    refuse_out(function, options.pop("out", None))
+    with_index = options.pop("return_index", None)
+    dtype = options.pop("dtype", None) or options.pop("index_dtype", None)
+    default = options.pop("default")
+    values = not function.startswith("arg")
+    operand = operand_of(function, x)
+    call = OnDevice(function, ENDS[function], axis, engine=DEVICE, **options)
+    index = index_type(function, dtype) if with_index or not values else None
+    results = values_then_indices(call.find(operand, values, index, default))
+    if key is not None and operand.array.size:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        own = None if index is None else tensor_type(index)
+        axes = call.axes(operand.array.ndim)
+        _KNOWN[key] = Known(axes, tuple(results[0].shape), call.select_last_index, values, own)
+    return tuple(operand.wrap(each, ()) for each in results)
+
+
+def _hardmax(x: Any, axis: Any, out: object = None, nan_policy: str = "propagate", where: Any = None) -> Any:
+    """Answer a call of ``hardmax`` of an array on a GPU."""
+    refuse_out("hardmax", out)
+    operand = operand_of("hardmax", x)
+    elements: Any = operand.array
+    call = OnDevice(
+        "hardmax", (True,), axis, keepdims=True, nan_policy=nan_policy, where=where, engine=DEVICE
+    )
+    (best,) = call.find(operand, False, np.dtype(np.int64), -1)
+    return operand.wrap(_ones(best.indices, call.axes(elements.ndim), elements), ())
+
+
+def _ones(indices: torch.Tensor, axes: Ints, x: Elements) -> torch.Tensor:
+    """Return zeros in the shape of the elements, and a one at each index except -1; the indices keep all axes."""
+    result = torch.zeros(x.shape, dtype=x.tensor.dtype, device=x.tensor.device)
+    if not result.numel():
+        return result
+    bits = bits_of(result)
+    one = np.ones((), x.dtype)
+    source = (indices != -1).to(bits.dtype) * int(one.view(f"i{one.itemsize}"))
+    if len(axes) == 1:
+        bits.scatter_(axes[0], indices.clamp(min=0), source)
+        return result
+    # Several axes are one dimension of memory of its own.
+    order = [*(axis for axis in range(x.ndim) if axis not in axes), *axes]
+    lines = torch.zeros(
+        (indices.numel(), result.numel() // indices.numel()), dtype=bits.dtype, device=bits.device
+    )
+    lines.scatter_(1, indices.reshape(-1, 1).clamp(min=0), source.reshape(-1, 1))
+    bits.permute(order).copy_(lines.reshape([x.shape[axis] for axis in order]))
+    return result
+
+
+def _maximum(
+    function: str, operands: tuple[Any, ...], out: Any = None, nan_policy: Any = None, where: Any = None
+) -> Any:
+    """Answer a call of ``maximum`` or ``minimum`` of arrays on a GPU."""
+    nan_policy = "propagate" if nan_policy is None else nan_policy
+    require_policy(function, nan_policy)
+    return at_once(function, operands, out, nan_policy, where, _extremum)
+
+
+def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any) -> Any:
+    refuse_out(function, out)
+    numbers = [x for x in operands if type(x) in NUMBERS]
+    by_place = {at: operand_of(function, x) for at, x in enumerate(operands) if type(x) not in NUMBERS}
+    several = list(by_place.values())
+    own = common_library(several)
+    dtype = common_type(function, several, numbers)
+    tensors = _of_one_type(operands, by_place, dtype)
+    first, *others = tensors
+    if not is_traced(first):
+        # Sizes that are not known yet are PyTorch's to compare.
+        broadcast_shape(function, [tuple(each.shape) for each in tensors])
+    result = first
+    for other in others:
+        pair = pair_operator if is_traced(first) else pair_of
+        result = pair(result, other, function == "maximum", nan_policy == "omit")
+    if not others:
+        result = result.clone()
+    mask = None
+    if where is not None:
+        shape = torch.broadcast_shapes(
+            result.shape, np.shape(where) if not isinstance(where, torch.Tensor) else where.shape
+        )
+        mask = mask_of(function, where, Elements(result.expand(shape)))
+        bits = torch.where(mask, bits_of(result), bits_of(first))
+        result = bits.view(result.dtype)
+    if nan_policy == "raise":
+        nans = DEVICE.is_nan(result)
+        refuse_nan_at(DEVICE.first(nans if mask is None else nans & mask))
+    return own.wrap(result, ())
+
+
+def _of_one_type(
+    operands: tuple[Any, ...], by_place: dict[int, Operand], dtype: np.dtype[Any]
+) -> list[torch.Tensor]:
+    """Return the operands as tensors of one element type on one device, or refuse them."""
+    arrays: list[Any] = [each.array for each in by_place.values()]
+    devices = {each.tensor.device: None for each in arrays}
+    if len(devices) > 1:
+        raise ArgumentError(
+            f"the operands are on the devices {' and '.join(map(str, devices))}",
+            remedy="move them to one device first",
+        )
+    (device,) = devices
+    own = tensor_type(dtype)
+    tensors = []
+    for at, x in enumerate(operands):
+        if at in by_place:
+            elements: Any = by_place[at].array
+            tensors.append(elements.tensor.to(own))
+        else:
+            number = as_element(x, dtype)
+            bits = int(number.view(f"i{number.itemsize}"))
+            tensors.append(torch.full((), bits, dtype=BITS[number.itemsize], device=device).view(own))
+    return tensors
+
+
+def _top_k(
+    x: Any,
+    k: Any,
+    axis: Any,
+    *,
+    mode: Any,
+    sorted: Any,
+    nan_policy: Any,
+    where: Any = None,
+    default: Any = None,
+    index_dtype: Any = None,
+) -> Any:
+    """Answer a call of ``top_k`` of an array on a GPU."""
+    operand = operand_of("top_k", x)
+    elements: Any = operand.array
+    call = TopKCall.of(elements, k, axis, mode, sorted, nan_policy, default, index_dtype, DEVICE)
+    there: Any = mask_of("top_k", where, elements)
+    best = call.finish(elements, call.select(elements, there), is_whole=there is None)
+    return tuple(operand.wrap(each, ()) for each in best)
+
+
+# Within torch.compile each is traced with tensors that have no elements: to the operators above, without a graph break.
+over_axes = nonstrict_trace(_over_axes)
+hardmax = nonstrict_trace(_hardmax)
+maximum = nonstrict_trace(_maximum)
+top_k = nonstrict_trace(_top_k)
