@@ -440,6 +440,23 @@ def test_a_missing_integer_is_known_before_float32_rounds_it(suffix):
     assert "holds NaN" in refused("apply", "argmin", *words, "none.npy", "--nan-policy", "raise")
 
 
+@pytest.mark.parametrize("form", ["nc", "h5", "zarr2", "zarr3"])
+def test_a_mark_of_another_type_means_the_nearest_element(form):
+    numbers = np.array([1, 1e20, 0.1, 3], np.float32)
+    for name, mark, best in (("large", 1e20, 3), ("fraction", 0.1, 1), ("beyond", 1e300, 1)):
+        path = f"{name}.{form[:4]}"
+        data = xr.Dataset({"v": ("x", numbers, {"missing_value": mark})})
+        if form in ("zarr2", "zarr3"):
+            pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+            data.to_zarr(path, zarr_format=int(form[4]), consolidated=False)
+        else:
+            data.to_netcdf(path, engine="netcdf4")
+        apply("argmax", path, "--variable", "v", "--nan-policy", "omit", "-o", f"{name}.npy")
+        assert np.load(f"{name}.npy") == best
+        apply("argmin", path, "--variable", "v", "-o", f"{name}-nan.npy")
+        assert np.load(f"{name}-nan.npy") == {"large": 1, "fraction": 2, "beyond": 2}[name]
+
+
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_a_result_of_a_zarr_group_has_the_labels_that_stay(zarr_format):
     pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")

@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 
 import click
+import h5py
 import numpy as np
 import onnx
 import pytest
@@ -93,6 +94,7 @@ REFUSED = {
         "no scheduler answers at tcp://127.0.0.1:9; given: Timed out trying to connect to tcp://127.0.0.1:9 after "
         "3 s; help: start one with: dask scheduler"
     ),
+    "argmax arrays.h5": "'arrays.h5': each element is an array of its own; given: ('<i4', (3,)); help: store ",
     "argmax x.npy --variable v": "'x.npy' has no variables; help: drop --variable",
     "argmax x.npy --memory 1GB --scheduler tcp://127.0.0.1:9": (
         "--memory and --scheduler are both given; help: drop one of them"
@@ -137,6 +139,8 @@ def write_files():
     two.to_netcdf("two.nc", engine="netcdf4")
     onnx.save(onnx.parser.parse_model(TWO_OUTPUTS), "m.onnx")
     np.save("half.npy", np.ones(3, np.float16))
+    with h5py.File("arrays.h5", "w") as file:
+        file.create_dataset("v", (2,), np.dtype(("<i4", (3,))))
     encoding = {"t": {"chunksizes": (1_000_000,)}}
     xr.Dataset({"t": ("d", np.zeros(2_000_000))}).to_netcdf("large.nc", engine="netcdf4", encoding=encoding)
     if zarr is not None:

@@ -75,7 +75,7 @@ def numbers(rng, dtype, shape):
     if dtype.kind == "b":
         return rng.random(shape) < 0.5
     if dtype.kind == "f":
-        pool = np.array([np.nan, -0.0, 0.0, 1, 1, 2, -3, np.inf, -np.inf, 0.5], dtype)
+        pool = np.array([np.nan, -0.0, 0.0, 1, 1, 2, -3, np.inf, -np.inf, 0.5, 0.1], dtype)
     else:
         limits = np.iinfo(dtype)
         pool = [limits.min, limits.min + 1, limits.max, limits.max - 1, 0, 1, 2, 7]
@@ -95,6 +95,9 @@ def fills_of(rng, raw):
     unique = np.unique(raw)
     fill = rng.choice(unique) if unique.size and rng.random() < 0.7 else raw.dtype.type(3)
     attrs = {str(rng.choice(["_FillValue", "missing_value"])): raw.dtype.type(fill)}
+    if raw.dtype.kind == "f" and rng.random() < 0.3:
+        # A decimal fraction, which only the nearest element can stand for.
+        attrs = {"missing_value": np.float64(0.1)}
     if rng.random() < 0.2:
         attrs.setdefault("missing_value", raw.dtype.type(5))
     return attrs

@@ -149,6 +149,8 @@ def decoding_of(description: Description, read: Read) -> Decoding:
     """Return how the elements of an array are decoded."""
     dtype = description.dtype
     attrs = {key: value for key, value in description.attrs.items() if key not in _CODES or _is_number(value)}
+    if dtype.kind == "f":
+        attrs |= {key: _as_elements(attrs[key], dtype) for key in _MISSING if key in attrs}
     if dtype.kind not in "iuf" or not _is_coded(dtype, attrs):
         return Decoding(dtype, _without(attrs, _MISSING))
     if _has_times(attrs):
@@ -246,6 +248,18 @@ def _integers(values: Any, dtype: np.dtype[Any], stored: np.dtype[Any]) -> list[
         if np.iinfo(stored).min <= number <= np.iinfo(stored).max and number not in found:
             found.append(number)
     return found
+
+
+def _as_elements(marks: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the floating-point numbers that mean a missing element as elements of the array.
+
+    Some writers give float64 for an array of float32, where no element is exactly 1e20.
+    """
+    exact = np.ravel(marks)
+    with np.errstate(over="ignore"):
+        rounded = exact.astype(dtype.newbyteorder("="))
+    is_beyond = np.isinf(rounded) & np.isfinite(exact)
+    return rounded[~is_beyond]
 
 
 def _without(attrs: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ExtremumError, InputError, first_line, required_by
+from extremum.errors import ElementTypeError, ExtremumError, InputError, first_line, required_by
 from extremum.large.formats.decoding import decoding_of
 from extremum.large.formats.stored import File
 from extremum.partials import Place
@@ -36,6 +36,12 @@ class Source:
         self._open_file = open_file
         self._file = open_file(Path(path))
         described = self._file.describe(variable)
+        if described.dtype.subdtype is not None:
+            raise ElementTypeError(
+                f"{path!r}: each element is an array of its own",
+                given=str(described.dtype),
+                remedy="store them along one more axis",
+            )
         self.variable = described.path
         self.name = described.name
         self.shape = described.shape
