@@ -527,3 +527,11 @@ def test_labels_in_place_of_indices():
     assert refused(*words, "--dim", "x") == text
     text = "idxmax: default=1 is not a label of datetime64[ns]; "
     assert refused(*words, "--dim", "time", "--default", 1).startswith(text)
+    narrow = xr.DataArray(
+        np.full((2, 3), np.nan), dims=("y", "x"), coords={"x": np.array([1, 2, 3], np.int16)}, name="t"
+    )
+    narrow.to_netcdf("narrow.nc", engine="netcdf4")
+    words = ["apply", "idxmin", "narrow.nc", "--dim", "x", "--nan-policy", "omit", "-o", "z.npy", "--default"]
+    assert refused(*words, 40_000).startswith("idxmin: default=40000 does not fit int16; ")
+    for other in (0.5, "nan", "inf"):
+        assert refused(*words, other).startswith(f"idxmin: default is {other}, which is not an element of int16; ")

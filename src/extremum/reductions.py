@@ -176,7 +176,7 @@ class Reduction:
                 f"{self.function}: the index of a default value is -1, which does not fit {index}",
                 remedy="use a signed type of index, or no default",
             )
-        return tuple(_default_value(self.function, each, dtype.newbyteorder("=")) for each in defaults)
+        return tuple(default_value(self.function, each, dtype.newbyteorder("=")) for each in defaults)
 
     def refuse_nan(self, array: NDArray[Any], nans: NDArray[np.bool_]) -> None:
         """Refuse the slices that hold NaN."""
@@ -388,7 +388,7 @@ def _default_index(function: str, default: Any, index: np.dtype[Any]) -> int:
     return int(default)
 
 
-def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+def default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return a default as a 0-d array in the element type of the reduced array, or refuse it."""
     if dtype.kind in "mM":
         value = _default_time(function, default, dtype)

@@ -21,7 +21,7 @@ from extremum.large.formats.decoding import MaskedIntegers, attributes_of_indice
 from extremum.large.formats.stored import Description
 from extremum.large.lengths import RUN, Ints, Made, lengths
 from extremum.partials import Pieces, Place, places
-from extremum.reductions import ones
+from extremum.reductions import default_value, ones
 
 Blocks = tuple[NDArray[Any], ...]
 """One block of each result."""
@@ -239,19 +239,21 @@ class Labelled(Reduced):
         super().__init__(source, call, memory)
         self.outputs = (output,)
         self._names = labels
-        self._default = default
         if default is not None and labels.dtype.kind in "mM":
             raise ArgumentError(
                 f"{function}: default={default} is not a label of {labels.dtype}",
                 remedy="use argmax or argmin with a default, and look the labels up",
             )
+        self._default = (
+            None if default is None else default_value(function, default, labels.dtype.newbyteorder("="))
+        )
 
     def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, Blocks]]:
         """Yield places of the results with the blocks there, from the part of a whole piece."""
         for place, (indices,) in super().results(piece, part):
             block = self._names[indices]
             if self._default is not None:
-                block = np.where(indices == -1, np.array(self._default).astype(block.dtype), block)
+                block = np.where(indices == -1, self._default, block)
             yield place, (block,)
 
 
