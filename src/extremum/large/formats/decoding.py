@@ -255,9 +255,9 @@ def _as_elements(marks: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
     Some writers give float64 for an array of float32, where no element is exactly 1e20.
     """
-    exact = np.ravel(marks)
+    exact: NDArray[Any] = np.ravel(marks)
     with np.errstate(over="ignore"):
-        rounded = exact.astype(dtype.newbyteorder("="))
+        rounded: NDArray[Any] = exact.astype(dtype.newbyteorder("="))
     is_beyond = np.isinf(rounded) & np.isfinite(exact)
     return rounded[~is_beyond]
 
