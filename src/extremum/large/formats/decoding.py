@@ -255,11 +255,11 @@ def _as_elements(marks: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
     Some writers give float64 for an array of float32, where no element is exactly 1e20.
     """
-    exact: NDArray[Any] = np.ravel(marks)
+    exact = np.ravel(marks)
     with np.errstate(over="ignore"):
         rounded: NDArray[Any] = exact.astype(dtype.newbyteorder("="))
-    is_beyond = np.isinf(rounded) & np.isfinite(exact)
-    return rounded[~is_beyond]
+    fits: NDArray[np.bool_] = np.isfinite(rounded) | ~np.isfinite(exact)
+    return rounded[fits]
 
 
 def _without(attrs: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
