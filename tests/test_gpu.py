@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import warnings
 import zlib
 from types import SimpleNamespace
 
@@ -16,9 +15,8 @@ from click.testing import CliRunner
 import extremum as ex
 from agreement import same_bits
 from commands import printed
-from layouts import broadcast, contiguous, fortran, permuted, strided, windowed
 from refusal import explained
-from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans
+from strategies import ELEMENT_TYPES, landmarks
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 pytestmark = pytest.mark.skipif(not INTERPRETED, reason="PyTorch is large: .ci/leg gpu installs it")
@@ -26,34 +24,13 @@ if INTERPRETED:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
+    import random_gpu
     from extremum import gpu, interop
-    from extremum.gpu import calls, engine, launcher, operands, operators, plans
+    from extremum.gpu import calls, engine, launcher, operators, plans
+    from random_gpu import array_of, elements, exactly, laid_out, tensor_of
 
-# PyTorch has no negative strides.
-LAYOUTS = (contiguous, fortran, permuted, strided, broadcast, windowed)
 INDEX = ("argmax", "argmin")
 VALUE = ("max", "min", "minmax")
-
-
-def tensor_of(x):
-    """A tensor with the elements and the strides of an array."""
-    with warnings.catch_warnings():
-        # NumPy's broadcast arrays are read-only, and PyTorch warns of them.
-        warnings.simplefilter("ignore")
-        bits = torch.from_numpy(x.view(f"i{x.dtype.itemsize}"))
-    return bits.view(getattr(torch, x.dtype.name))
-
-
-def array_of(result):
-    """A tensor as an array of the same type, shape and bits; other results are arrays."""
-    if not isinstance(result, torch.Tensor):
-        return np.asarray(result)
-    return operands.bits_of(result.contiguous()).numpy().view(operands.TYPES[result.dtype])
-
-
-def exactly(actual, expected):
-    """Whether every bit is equal; :func:`agreement.same_bits` lets any NaN equal any other."""
-    return same_bits(actual, expected) and actual.tobytes() == expected.tobytes()
 
 
 def as_tensors(given):
@@ -73,18 +50,6 @@ def assert_same(function, *given, where=None, same=exactly, **options):
     for own, other in zip(actual, expected, strict=True):
         assert same(array_of(own), np.asarray(other))
     assert given[0].tobytes() == before
-
-
-def elements(rng, dtype, shape):
-    """Few different elements, so that many are equal; NaN of several bits in some arrays."""
-    pool = rng.choice(landmarks(dtype), 4)
-    if dtype in FLOATS and rng.random() < 0.6:
-        pool = np.concatenate([pool, rng.choice(nans(dtype), 2)])
-    return rng.choice(pool, shape)
-
-
-def laid_out(rng, x):
-    return LAYOUTS[rng.integers(len(LAYOUTS))](x, rng)
 
 
 def some_axes(rng, rank):
@@ -120,17 +85,11 @@ def some_options(rng, function, x):
 
 
 @pytest.fixture(params=["as released", "small"])
-def limits(request, monkeypatch):
+def limits(request):
     """The limits of the plans; small ones cut short slices into tiles, parts and columns."""
     calls._KNOWN.clear()
-    if request.param == "small":
-        monkeypatch.setattr(plans, "TILE", {1: 16, 2: 16, 4: 8, 8: 4})
-        monkeypatch.setattr(plans, "THREADS", 4)
-        monkeypatch.setattr(plans, "MOST_PARTS", 8)
-        for name, limit in {"SHORT": 16, "LANES": 8, "CANDIDATES": 16, "MERGED": 64}.items():
-            monkeypatch.setattr(plans, name, limit)
-        monkeypatch.setattr(plans, "FEWEST_STEPS", 2)
-        monkeypatch.setattr(plans, "MOST_SELECTED", 8)
+    with random_gpu.limits(random_gpu.SMALL if request.param == "small" else {}):
+        yield
 
 
 SHAPES = [(), (1,), (37,), (3, 5), (5, 33), (70, 3), (4, 5, 6), (2, 3, 2, 5), (1, 9, 1), (0, 3), (3, 0), (2, 257)]
@@ -166,22 +125,64 @@ def test_the_k_best_have_the_bits_of_the_cpu(dtype, mode, limits):
         assert_same("top_k", x, int(rng.integers(min(n, 12) + 1)), axis, mode=mode, **options)
 
 
-def test_every_way_to_the_k_best_is_taken(monkeypatch):
-    taken = set()
+@pytest.fixture
+def launches(monkeypatch):
+    """The names of the kernels that have run."""
+    names = []
     launch = operators.launch
     monkeypatch.setattr(
-        operators, "launch", lambda kernel, *given: [taken.add(kernel.fn.__name__), launch(kernel, *given)]
+        operators, "launch", lambda kernel, *given: [names.append(kernel.fn.__name__), launch(kernel, *given)]
     )
-    # As many programs as a large card wants: a row has parts.
-    monkeypatch.setattr(plans, "PROGRAMS", 16)
+    return names
+
+
+def test_every_way_to_the_k_best_is_taken(launches):
     x = np.random.default_rng(0).permutation(40 * 2048).astype(np.float32)
-    for k, ways in {3: {"delegates", "chosen_lanes", "short_rows"}, 300: {"keys"}}.items():
-        taken.clear()
-        assert_same("top_k", x, k)
-        assert taken == ways
-    taken.clear()
-    assert_same("top_k", x[:50], 7)
-    assert taken == {"short_rows"}
+    ways = {
+        (50, 7): ["select"],
+        # The best of groups, the best groups, and the best elements of them.
+        (2000, 9): ["reduce", "select", "select"],
+        # The groups of groups.
+        (40 * 2048, 60): ["reduce", "reduce", "select", "select", "select"],
+        (40 * 2048, 1024): ["keys"],
+        (40 * 2048, 1): ["reduce", "finish"],
+    }
+    for (n, k), kernels in ways.items():
+        launches.clear()
+        assert_same("top_k", x[:n], k)
+        assert launches == kernels
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
+def test_keys_of_64_bits_are_sorted_by_both_halves(dtype):
+    rng = np.random.default_rng(4)
+    upper, lower, last = rng.integers(0, 3, (3, 5, 300), dtype=np.uint64)
+    # Equal upper halves, with lower ones on both sides of the sign, and equal elements.
+    x = ((upper << np.uint64(62)) | (lower << np.uint64(31)) | last).view(dtype)
+    for mode in ("largest", "smallest"):
+        assert_same("top_k", x, 40, mode=mode)
+        assert_same("top_k", x, 40, mode=mode, where=rng.random(x.shape) < 0.5, nan_policy="omit", default=0)
+
+
+def test_both_ends_and_all_operands_take_one_launch(launches):
+    x = np.random.default_rng(1).standard_normal((6, 50))
+    assert_same("minmax", x, 1, return_index=True)
+    assert launches == ["reduce"]
+    launches.clear()
+    assert_same("maximum", x, *[x[at] * at for at in range(6)], 0.5, where=x > 0)
+    assert launches == ["extremum"]
+    launches.clear()
+    assert_same("hardmax", x)
+    assert launches == ["reduce", "ones"]
+    launches.clear()
+    # More operands than a kernel takes, the mask with the last ones.
+    assert_same("minimum", *[np.roll(x, at) for at in range(plans.MOST_OPERANDS + 3)], where=x > 0)
+    assert launches == ["extremum"] * 2
+
+
+def test_random_calls_with_all_options_at_once_agree():
+    # `python tests/support/random_gpu.py` makes others.
+    assert random_gpu.run(150, 59) > 100
 
 
 def test_the_k_best_without_order_are_in_order():

@@ -94,7 +94,10 @@ def test_slices_cover_the_array_in_the_order_of_the_result():
 @pytest.mark.parametrize("size", [1, 2, 4, 8])
 @pytest.mark.parametrize(
     "shape",
-    [(1, 128256), (32, 128256), (4096, 4096), (1048576, 64), (1048576, 10), (1, 1 << 28), (1, 3 << 31), (64, 1)],
+    [
+        *((1, 128256), (32, 128256), (4096, 4096), (1048576, 64), (1048576, 10), (64, 1)),
+        *((1, 1 << 28), (1, 3 << 31), (1 << 28, 16)),
+    ],
 )
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_plan_covers_every_element_and_fits_a_program(shape, axis, size):
@@ -104,6 +107,7 @@ def test_a_plan_covers_every_element_and_fits_a_program(shape, axis, size):
     assert plan.blocks * plan.kept >= found.total
     assert plan.parts * plan.length >= length > (plan.parts - 1) * plan.length
     assert plan.length <= plans.LONGEST
+    assert size > 2 or plan.length <= plans.MOST_ROUNDS * plan.tile
     assert plan.parts <= max(plans.MOST_PARTS, -(-length // plans.LONGEST))
     # Parts begin where wide loads do.
     assert plan.parts == 1 or plan.length % plan.tile == 0
@@ -117,3 +121,19 @@ def test_a_card_is_filled_where_there_is_enough_to_do():
         assert plan.blocks * plan.parts >= 132
     # A small array takes one program and no second kernel.
     assert plans.reduction(slices((64,), (1,), (0,)), 4, 132)[3:5] == (1, 1)
+
+
+def test_groups_leave_what_one_program_sorts():
+    for n in (*range(1, 70), 511, 512, 513, 2047, 2048, 2049, 128256, (1 << 24) + 7, (1 << 33) + 1):
+        for k in (1, 2, 5, 50, 255, 256, 1023, 1024, 5000):
+            if k > n:
+                continue
+            size = plans.group(n, k)
+            if k >= 1024:
+                assert size == 0
+            elif size == 1:
+                assert n <= plans.SHORT
+            else:
+                # There are enough groups, fewer than elements, and the best of them are sorted at once.
+                assert k <= n // size < n
+                assert k * size + n % size <= plans.SHORT

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import extremum as ex
+from agreement import same_bits
 from extremum import elementwise
 from extremum.errors import ElementTypeError
 from extremum.operations import Order
@@ -140,3 +141,12 @@ def test_out_beside_numbers():
     assert ex.maximum(np.array([1, 3]), 2.5, out=wide).tolist() == [2.5, 3.0]
     text = "maximum: out has element type float64, the result has float32"
     assert refusal(ElementTypeError, ex.maximum, x, 1, out=wide) == text
+
+
+@pytest.mark.parametrize("number", [2**63, 2**64, -(2**63) - 1, 2**100])
+@pytest.mark.parametrize("dtype", FLOATS[1:], ids=str)
+def test_integers_beyond_64_bits_are_the_floats_next_to_them(dtype, number):
+    x = np.ones(3, dtype)
+    assert same_bits(ex.maximum(x, number), np.maximum(x, np.asarray(float(number), dtype)))
+    best = ex.max(x, where=[False] * 3, default=number)
+    assert same_bits(best, np.asarray(float(number), dtype))

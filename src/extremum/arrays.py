@@ -160,7 +160,8 @@ def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]
             given=f"{number} with arrays of {dtype}",
             remedy="convert the arrays to a wider type, or pass a number within its range",
         )
-    return np.asarray(number, dtype)
+    # ml_dtypes makes no float of an integer beyond 64 bits.
+    return np.asarray(number if dtype.kind in "biu" else float(number), dtype)
 
 
 def refuse_device(x: object, device: object) -> None:

@@ -64,7 +64,7 @@ def _at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str
     arrays = [by_place[at].array if at in by_place else as_element(x, dtype) for at, x in enumerate(operands)]
     if where is not None:
         where = as_mask(function, where, labels=common_library(several).labels if several else ())
-        arrays[0] = _broadcast_with_mask(function, arrays, where)
+        arrays[0] = _first_with_mask(function, arrays, where)
     # Under `raise`, and with a mask, `out` is written once the result is known.
     at_the_end = nan_policy == "raise" or where is not None
     result = _extremum(function, arrays, dtype, None if at_the_end else out, nan_policy == "omit")
@@ -95,11 +95,16 @@ def _elements(x: object) -> Operand:
     return operand
 
 
-def _broadcast_with_mask(function: str, arrays: list[NDArray[Any]], where: NDArray[np.bool_]) -> NDArray[Any]:
+def _first_with_mask(function: str, arrays: list[NDArray[Any]], where: NDArray[np.bool_]) -> NDArray[Any]:
     """Return the first operand in the shape of the result, which a mask may make larger, or refuse the mask."""
     shape = broadcast_shape(function, [each.shape for each in arrays])
-    fault = f"where has shape {where.shape}, which does not broadcast with the shape {shape} of the operands"
-    return np.broadcast_to(arrays[0], broadcast_shape(function, [shape, where.shape], fault))
+    return np.broadcast_to(arrays[0], broadcast_with_mask(function, shape, where.shape))
+
+
+def broadcast_with_mask(function: str, shape: tuple[int, ...], mask: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape that operands broadcast to with a mask, or refuse the mask."""
+    fault = f"where has shape {mask}, which does not broadcast with the shape {shape} of the operands"
+    return broadcast_shape(function, [shape, mask], fault)
 
 
 def _refuse_nan(result: NDArray[Any], where: NDArray[np.bool_] | None) -> None:

@@ -308,20 +308,23 @@ def as_mask(function: str, where: Any, shape: Ints | None = None, labels: Labels
             f"{function}: where has {counted(count, 'missing element')}, neither True nor False",
             remedy="fill them with True or False",
         )
-    mask: NDArray[np.bool_] = spread_mask(function, operand.array, shape, np.broadcast_to)
-    return mask
+    mask: NDArray[np.bool_] = operand.array
+    require_bool(function, mask)
+    return mask if shape is None else np.asarray(spread_mask(function, mask, shape, np.broadcast_to))
 
 
-def spread_mask(function: str, mask: Any, shape: Ints | None, broadcast: Callable[[Any, Ints], Any]) -> Any:
-    """Return a mask broadcast to a shape by the function of its library, or refuse it."""
+def require_bool(function: str, mask: Any) -> None:
+    """Refuse a mask whose elements are not bool."""
     if mask.dtype != np.bool_:
         raise ElementTypeError(
             f"{function}: where has element type {mask.dtype}, not bool",
             given=f"where: {summary_of(mask)}",
             remedy="pass the outcome of a comparison, or where.astype(bool)",
         )
-    if shape is None:
-        return mask
+
+
+def spread_mask(function: str, mask: Any, shape: Ints, broadcast: Callable[[Any, Ints], Any]) -> Any:
+    """Return a mask broadcast to a shape by the function of its library, or refuse it."""
     try:
         return broadcast(mask, shape)
     except (RuntimeError, ValueError):

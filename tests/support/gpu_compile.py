@@ -36,37 +36,48 @@ class Compiled(NamedTuple):
 
     registers: int
     spills: int
-    # Bytes of the widest load from memory; None where the assembler is not NVIDIA's.
+    # Bytes of the widest load from memory, or store if there is no element to load; None where the assembler is AMD's.
     widest: int | None
 
 
 def compiled(kernel, target, pointers, numbers, constants):
     """Compile a kernel for arguments as a launch has them: pointers and numbers that 16 divides are known to be so."""
-    signature, constant, attributes = {}, {}, {}
+    constant, attributes = {}, {}
+
+    def type_of(name, value, *place):
+        """The type of an argument, or of an entry of a tuple; what is compiled into the kernel is noted."""
+        if isinstance(value, tuple):
+            return tuple(type_of(name, each, *place, at) for at, each in enumerate(value))
+        if isinstance(value, str) or value % 16 == 0:
+            attributes[place] = [["tt.divisibility", 16]]
+        if isinstance(value, str):
+            return f"*{value}"
+        if value == 1:
+            constant[place] = 1
+            return "constexpr"
+        return "i32" if value < 1 << 31 else "i64"
+
+    signature = {}
     for at, name in enumerate(kernel.arg_names):
-        if name in pointers:
-            signature[name] = f"*{pointers[name]}"
-            attributes[(at,)] = [["tt.divisibility", 16]]
-        elif name in constants or numbers[name] == 1:
+        if name in constants:
             signature[name] = "constexpr"
-            constant[(at,)] = constants.get(name, 1)
+            constant[(at,)] = constants[name]
         else:
-            signature[name] = "i32" if numbers[name] < 1 << 31 else "i64"
-            if numbers[name] % 16 == 0:
-                attributes[(at,)] = [["tt.divisibility", 16]]
+            signature[name] = type_of(name, pointers.get(name) or numbers[name], at)
     source = ASTSource(kernel, signature, constant, attributes)
     result = triton.compile(source, target=TARGETS[target], options={"num_warps": 4})
-    return _of_nvidia(result) if target.startswith("sm") else _of_amd(result.asm["amdgcn"])
+    access = "st" if kernel is kernels.ones else "ld"
+    return _of_nvidia(result, access) if target.startswith("sm") else _of_amd(result.asm["amdgcn"])
 
 
-def _of_nvidia(result):
+def _of_nvidia(result, access):
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(result.asm["cubin"])
         file.flush()
         command = [_TOOLS / "cuobjdump", "--dump-resource-usage", file.name]
         usage = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     numbers = {name: int(number) for name, number in re.findall(r"(REG|STACK|LOCAL):(\d+)", usage)}
-    loads = re.findall(r"ld\.global\S*?(?:\.v(\d))?\.b(\d+)", result.asm["ptx"])
+    loads = re.findall(access + r"\.global\S*?(?:\.v(\d))?\.b(\d+)", result.asm["ptx"])
     widest = max((int(several or 1) * int(bits) // 8 for several, bits in loads), default=0)
     return Compiled(numbers["REG"], numbers["STACK"] + numbers["LOCAL"], widest)
 
@@ -113,7 +124,7 @@ def _reduction(element, **changes):
         "w_inner": 1,
         "w_n": 512,
     }
-    constants = {"KIND": kind, "INFINITY": infinity, "LARGEST": True, "LAST": False, "OMIT": False, "MASKED": False}
+    constants = {"KIND": kind, "INFINITY": infinity, "ENDS": (True,), "LAST": False, "NAN": 1, "MASKED": False}
     constants |= {"VALUES": True, "PARTS": False, "BY_ROWS": True, "KEPT": 1, "TILE": changes.pop("tile", 1024)}
     numbers = rows if changes.get("BY_ROWS", True) else columns
     return kernels.reduce, pointers, numbers, constants | changes
@@ -128,7 +139,10 @@ def cases():
         yield f"columns of {element}", _reduction(element, BY_ROWS=False, KEPT=kept, tile=tile // kept)
     yield "parts of a row of float32", _reduction("float32", tile=2048, PARTS=True)
     yield "rows of float32, masked", _reduction("float32", tile=2048, MASKED=True)
-    yield "rows of float32, without NaN", _reduction("float32", tile=2048, OMIT=True)
+    yield "rows of float32, without NaN", _reduction("float32", tile=2048, NAN=0)
+    for element, tile in tiles.items():
+        yield f"both ends of rows of {element}", _reduction(element, tile=tile, ENDS=(False, True))
+    yield "groups of 32 float32", _reduction("float32", tile=32, KEPT=32)
     yield "rows of float32, the last", _reduction("float32", tile=2048, LAST=True)
     _, pointers, numbers, constants = _reduction("float32")
     pointers = {name: each for name, each in pointers.items() if name != "where"}
@@ -141,46 +155,52 @@ def _other_cases():
     for element in ELEMENTS:
         pointer, kind, infinity = ELEMENTS[element]
         end = {"KIND": kind, "INFINITY": infinity, "LARGEST": True, "NAN": 1}
-        numbers = {"inner": 65536, "x_outer": 65536, "x_inner": 1, "y_outer": 65536, "y_inner": 1}
-        pointers = {"x": pointer, "y": pointer, "result": pointer}
         tile = {"i8": 2048, "i16": 2048, "i32": 1024, "i64": 512}[pointer]
-        yield f"maximum of {element}", (kernels.pair, pointers, numbers, {**end, "TILE": tile})
-    # No key of 64 bits is packed.
-    for element in list(ELEMENTS)[:3]:
+        several = {**end, "MASKED": False, "KEPT": 1, "TILE": tile}
+        yield f"maximum of two of {element}", _elementwise(pointer, 2, several)
+        rows = {**_reduction(element)[2], "inner": 1}
+        pointers = {"indices": "i64", "result": pointer}
+        marked = {"ONE": 1, "BY_ROWS": True, "KEPT": 1, "TILE": 2 * tile}
+        yield f"ones of rows of {element}", (kernels.ones, pointers, rows, marked)
+    yield "maximum of four of int64, masked", _elementwise(pointer, 4, {**several, "MASKED": True})
+    for element in ELEMENTS:
         pointer, kind, infinity = ELEMENTS[element]
         end = {"KIND": kind, "INFINITY": infinity, "LARGEST": True, "NAN": 1, "MASKED": False}
-        width = {"i8": 2, "i16": 2, "i32": 4}[pointer]
-        pointers = {"x": pointer, "where": "i8", "candidates": "i64", "indices": "i64", "values": pointer}
-        pointers |= {"lanes": "i64", "best": "i64"}
-        numbers = {"rows": 4096, "n": 128, "k": 8, "x_row": 128, "w_row": 128, "length": 131072, "parts": 7}
-        short = {**end, "MERGES": False, "KEPT": 8, "TILE": 128, "K": 8}
-        yield f"8 best of 128 {element}", _only(kernels.short_rows, pointers, numbers, short)
-        long = {**numbers, "n": 917504, "k": 50, "x_row": 917504, "w_row": 917504}
-        lanes = {**end, "LANES": 1024, "TILE": 2048 // width}
-        yield f"lanes of {element}", _only(kernels.delegates, pointers, long, lanes)
-        chosen = {**end, "FINAL": True, "LANES": 1024, "STEPS": 32, "K": 64}
-        yield f"50 best of 1,024 lanes of {element}", _only(kernels.chosen_lanes, pointers, long, chosen)
-    merges = {**end, "MERGES": True, "KEPT": 1, "TILE": 2048, "K": 64}
-    yield "50 best of 2,048 candidates", _only(kernels.short_rows, pointers, {**long, "n": 2048}, merges)
+        pointers = {"x": pointer, "where": "i8", "leaders": "i64", "indices": "i64", "values": pointer}
+        kept = {"i8": 16}.get(pointer, 8)
+        numbers = {"rows": 4096, "count": 128, "groups": 128, "k": 8, "x_row": 128, "w_row": 128}
+        short = {**end, "SIZE": 1, "LEADS": False, "KEPT": kept, "TILE": 128, "K": 8}
+        yield f"8 best of 128 {element}", (kernels.select, pointers, numbers, short)
+        long = {"rows": 32, "count": 1600, "groups": 4000, "k": 50, "x_row": 128000, "w_row": 128000}
+        best = {**end, "SIZE": 32, "LEADS": False, "KEPT": 1, "TILE": 2048, "K": 64}
+        yield f"50 best of 50 groups of {element}", (kernels.select, pointers, long, best)
+    leads = {**end, "SIZE": 16, "LEADS": True, "KEPT": 1, "TILE": 1024, "K": 64}
+    yield "50 best groups of int64", (kernels.select, pointers, {**long, "count": 800}, leads)
     pointers = {"x": "i64", "result": "i64"}
     keys = {"KIND": "float", "INFINITY": 0x7FF0000000000000, "LARGEST": False, "NAN": 1, "TILE": 512}
     yield "keys of float64", (kernels.keys, pointers, {"n": 65536, "x_row": 65536}, keys)
 
 
+def _elementwise(pointer, operands, constants):
+    """Arguments of `extremum` for operands of one shape."""
+    pointers = {"operands": (pointer,) * operands, "where": "i8", "result": pointer}
+    numbers = {"outer": 1, "inner": 65536, "x_outer": (0,) * operands, "x_inner": (1,) * operands}
+    return kernels.extremum, pointers, {**numbers, "w_outer": 0, "w_inner": 1}, constants
+
+
 def extremes():
     """The kernels with numbers that are all 1, which Triton compiles into a kernel, and with long ones."""
     for name, (kernel, pointers, numbers, constants) in cases():
-        yield f"{name}: 1", (kernel, pointers, dict.fromkeys(numbers, 1), constants)
+        ones = {key: (1,) * len(each) if isinstance(each, tuple) else 1 for key, each in numbers.items()}
+        yield f"{name}: 1", (kernel, pointers, ones, constants)
     for name, (kernel, pointers, numbers, constants) in cases():
-        # More than 31 bits count the elements, and a part of a row has fewer.
-        if kernel in (kernels.reduce, kernels.finish, kernels.pair, kernels.keys):
-            long = {key: number if key in ("length", "parts") else 1 << 33 for key, number in numbers.items()}
-            if constants.get("PARTS", True):
-                yield f"{name}: long", (kernel, pointers, long, constants)
-
-
-def _only(kernel, pointers, numbers, constants):
-    return kernel, {name: each for name, each in pointers.items() if name in kernel.arg_names}, numbers, constants
+        # A program sees fewer than 31 bits count.
+        long = {key: number if key in ("length", "parts", "count", "k") else 1 << 33 for key, number in numbers.items()}
+        for key in ("x_outer", "x_inner"):
+            if isinstance(numbers.get(key), tuple):
+                long[key] = (1 << 33,) * len(numbers[key])
+        if constants.get("PARTS", True):
+            yield f"{name}: long", (kernel, pointers, long, constants)
 
 
 def main():

@@ -9,20 +9,34 @@ import torch
 from torch.compiler import nonstrict_trace
 
 from extremum.arrays import as_element
-from extremum.elementwise import NUMBERS, at_once, broadcast_shape, common_type, refuse_nan_at
+from extremum.elementwise import (
+    NUMBERS,
+    at_once,
+    broadcast_shape,
+    broadcast_with_mask,
+    common_type,
+    refuse_nan_at,
+)
 from extremum.errors import ArgumentError
 from extremum.gpu.engine import DEVICE, OnDevice
 from extremum.gpu.operands import (
     BITS,
-    Elements,
-    bits_of,
     is_traced,
     mask_of,
     operand_of,
     refuse_out,
+    spread_mask_of,
     tensor_type,
 )
-from extremum.gpu.operators import pair_of, pair_operator, reduce_tensor
+from extremum.gpu.operators import (
+    BEST,
+    WORST,
+    extremum_of,
+    extremum_operator,
+    ones_of,
+    ones_operator,
+    reduce_tensor,
+)
 from extremum.interop import Operand, common_library
 from extremum.reductions import ENDS, Ints, index_type, require_policy, values_then_indices
 from extremum.selection import TopKCall
@@ -63,15 +77,12 @@ def _over_axes(function: str, x: Any, axis: Any, **options: Any) -> tuple[Any, .
     known = _KNOWN.get(key)
     if known is None:
         return _decided(function, x, axis, options, key)
-    ends = [
-        reduce_tensor(
-            x, known.axes, each, known.last, False, None, known.values, known.indices or torch.int64
-        )
-        for each in ENDS[function]
-    ]
-    results = [best.view(known.shape) for best, _ in ends] if known.values else []
+    best, places = reduce_tensor(
+        x, known.axes, ENDS[function], known.last, BEST, None, known.values, known.indices or torch.int64
+    )
+    results = [each.view(known.shape) for each in best] if known.values else []
     if known.indices is not None:
-        results += [places.view(known.shape) for _, places in ends]
+        results += [each.view(known.shape) for each in places]
     return tuple(results)
 
 
@@ -104,28 +115,8 @@ def _hardmax(x: Any, axis: Any, out: object = None, nan_policy: str = "propagate
         "hardmax", (True,), axis, keepdims=True, nan_policy=nan_policy, where=where, engine=DEVICE
     )
     (best,) = call.find(operand, False, np.dtype(np.int64), -1)
-    return operand.wrap(_ones(best.indices, call.axes(elements.ndim), elements), ())
-
-
-def _ones(indices: torch.Tensor, axes: Ints, x: Elements) -> torch.Tensor:
-    """Return zeros in the shape of the elements, and a one at each index except -1; the indices keep all axes."""
-    result = torch.zeros(x.shape, dtype=x.tensor.dtype, device=x.tensor.device)
-    if not result.numel():
-        return result
-    bits = bits_of(result)
-    one = np.ones((), x.dtype)
-    source = (indices != -1).to(bits.dtype) * int(one.view(f"i{one.itemsize}"))
-    if len(axes) == 1:
-        bits.scatter_(axes[0], indices.clamp(min=0), source)
-        return result
-    # Several axes are one dimension of memory of its own.
-    order = [*(axis for axis in range(x.ndim) if axis not in axes), *axes]
-    lines = torch.zeros(
-        (indices.numel(), result.numel() // indices.numel()), dtype=bits.dtype, device=bits.device
-    )
-    lines.scatter_(1, indices.reshape(-1, 1).clamp(min=0), source.reshape(-1, 1))
-    bits.permute(order).copy_(lines.reshape([x.shape[axis] for axis in order]))
-    return result
+    ones = ones_operator if is_traced(elements.tensor) else ones_of
+    return operand.wrap(ones(elements.tensor, best.indices, call.axes(elements.ndim)), ())
 
 
 def _maximum(
@@ -145,27 +136,21 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
     own = common_library(several)
     dtype = common_type(function, several, numbers)
     tensors = _of_one_type(operands, by_place, dtype)
-    first, *others = tensors
-    if not is_traced(first):
-        # Sizes that are not known yet are PyTorch's to compare.
-        broadcast_shape(function, [tuple(each.shape) for each in tensors])
-    result = first
-    for other in others:
-        pair = pair_operator if is_traced(first) else pair_of
-        result = pair(result, other, function == "maximum", nan_policy == "omit")
-    if not others:
-        result = result.clone()
     mask = None
     if where is not None:
-        shape = torch.broadcast_shapes(
-            result.shape, np.shape(where) if not isinstance(where, torch.Tensor) else where.shape
-        )
-        mask = mask_of(function, where, Elements(result.expand(shape)))
-        bits = torch.where(mask, bits_of(result), bits_of(first))
-        result = bits.view(result.dtype)
+        mask = mask_of(function, where, tensors[0].device)
+    if not is_traced(tensors[0]):
+        # Sizes that are not known yet are PyTorch's to compare.
+        shape = broadcast_shape(function, [tuple(each.shape) for each in tensors])
+        if mask is not None:
+            broadcast_with_mask(function, shape, mask.shape)
+    extremum = extremum_operator if is_traced(tensors[0]) else extremum_of
+    nan = WORST if nan_policy == "omit" else BEST
+    there = None if mask is None else mask.tensor
+    result = extremum(tensors, function == "maximum", nan, there)
     if nan_policy == "raise":
         nans = DEVICE.is_nan(result)
-        refuse_nan_at(DEVICE.first(nans if mask is None else nans & mask))
+        refuse_nan_at(DEVICE.first(nans if there is None else nans & there))
     return own.wrap(result, ())
 
 
@@ -207,10 +192,13 @@ def _top_k(
     index_dtype: Any = None,
 ) -> Any:
     """Answer a call of ``top_k`` of an array on a GPU."""
+    mode = "largest" if mode is None else mode
+    sorted = True if sorted is None else sorted
+    nan_policy = "propagate" if nan_policy is None else nan_policy
     operand = operand_of("top_k", x)
     elements: Any = operand.array
     call = TopKCall.of(elements, k, axis, mode, sorted, nan_policy, default, index_dtype, DEVICE)
-    there: Any = mask_of("top_k", where, elements)
+    there: Any = spread_mask_of("top_k", where, elements)
     best = call.finish(elements, call.select(elements, there), is_whole=there is None)
     return tuple(operand.wrap(each, ()) for each in best)
 

@@ -11,8 +11,16 @@ import torch
 from extremum.engine import Engine
 from extremum.errors import ArgumentError
 from extremum.gpu import launcher
-from extremum.gpu.operands import TYPES, Elements, bits_of, is_traced, mask_of, tensor_type
-from extremum.gpu.operators import reduce_operator, reduce_tensor, select_operator, select_tensor
+from extremum.gpu.operands import TYPES, Elements, bits_of, is_traced, spread_mask_of, tensor_type
+from extremum.gpu.operators import (
+    ABSENT,
+    BEST,
+    WORST,
+    reduce_operator,
+    reduce_tensor,
+    select_operator,
+    select_tensor,
+)
 from extremum.indices import reduced_axes
 from extremum.interop import Operand
 from extremum.reductions import Index, Ints, Reduction
@@ -26,7 +34,7 @@ class OnDevice(Reduction):
     def mask(self, x: Operand) -> Any:
         """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
         elements: Any = x.array
-        return mask_of(self.function, self.where, elements)
+        return spread_mask_of(self.function, self.where, elements)
 
 
 class Device(Engine):
@@ -53,14 +61,16 @@ class Device(Engine):
         if not keepdims:
             shape = tuple(size for at, size in enumerate(x.shape) if at not in axes)
         type_of_index = torch.int64 if index is None else tensor_type(index)
-        ends: list[list[Any]] = []
-        for each in largest:
-            find = reduce_operator if is_traced(x.tensor) else reduce_tensor
-            best, places = find(x.tensor, axes, each, select_last_index, omit, where, values, type_of_index)
-            ends.append(
-                [best.reshape(shape) if values else None, None if index is None else places.reshape(shape)]
-            )
-        return 1, ends
+        find = reduce_operator if is_traced(x.tensor) else reduce_tensor
+        nan = ABSENT if omit else BEST
+        best, places = find(x.tensor, axes, largest, select_last_index, nan, where, values, type_of_index)
+        return 1, [
+            [
+                best[at].reshape(shape) if values else None,
+                None if index is None else places[at].reshape(shape),
+            ]
+            for at in range(len(largest))
+        ]
 
     def is_nan(self, values: Any) -> Any:
         """Return where the elements are NaN."""
@@ -115,7 +125,7 @@ class Device(Engine):
             where = None if where is None else where.reshape(-1)
             axis = 0
         select = select_operator if is_traced(tensor) else select_tensor
-        return select(tensor, k, axis, largest, nan_first, where)
+        return select(tensor, k, axis, largest, BEST if nan_first else WORST, where)
 
     def cast(self, indices: Any, dtype: np.dtype[Any]) -> Any:
         """Return the indices in the type that the caller wants."""

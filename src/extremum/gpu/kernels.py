@@ -1,15 +1,15 @@
 """The Triton kernels. Each sees elements as the integers of their bits, and compares keys: integers in their order.
 
-A key has 32 bits, or 64 for elements of 64 bits. NaN has a key above or below every number, as the caller says; the two
-zeros have the same key. The element itself is read once more by its index, so that a result has its bits.
-
-The k best of a row are sorted as 64-bit integers that hold a key and, below it, the place from the end: no two are
-equal, and the first of equal elements is the greater. The elements of a long row belong to lanes, each of which keeps
-its best: only the k best lanes can hold one of the k best elements (the delegates of Dr. Top-k).
+A key has 32 bits, or 64 for elements of 64 bits, and is a number of as many bits as the element. NaN has a key above or
+below every number, as the caller says; the two zeros have the same key. The element itself is read once more by its
+index, so that a result has its bits.
 
 The programs of :func:`reduce` hold a tile of slices by elements and go along the slices: each place of the tile keeps
 the best key that it has seen and in which round. Only at the end do the places of a slice exchange what they have.
 Where the threads lie across the slices, a slice belongs to one thread and there is nothing to exchange.
+
+:func:`select` sorts candidates as integers that hold a key and, below it, the place from the end: no two are equal, and
+the first of equal elements is the greater.
 """
 
 import triton
@@ -18,7 +18,7 @@ import triton.language as tl
 
 @triton.jit
 def _lowest(WIDE: tl.constexpr):
-    """Return the smallest integer of a type of keys."""
+    """Return the smallest integer of a type."""
     return -(2 ** (WIDE.primitive_bitwidth - 1))
 
 
@@ -48,14 +48,15 @@ def _key(
         key = key ^ (-1 - MAGNITUDE)
     if KIND == "float":
         magnitude = key & MAGNITUDE
-        key = tl.where(key < 0, key ^ MAGNITUDE, key)
+        # -1 for a number with a minus, and else 0.
+        sign = key >> (WIDE.primitive_bitwidth - 1)
+        key = key ^ (sign & MAGNITUDE)
         if ZEROS:
-            key = tl.where(magnitude == 0, 0, key)
+            key = key - sign
     if not LARGEST:
         key = -1 - key
     if KIND == "float":
-        FURTHEST: tl.constexpr = 2 ** (WIDE.primitive_bitwidth - 1)
-        EDGE: tl.constexpr = FURTHEST - 1 if NAN > 0 else -FURTHEST
+        EDGE: tl.constexpr = MAGNITUDE if NAN > 0 else -1 - MAGNITUDE
         key = tl.where(magnitude > INFINITY, EDGE, key)
     return key
 
@@ -83,38 +84,91 @@ def _answer(x, x_n, slot, index, there, indices, values, VALUES: tl.constexpr):
 
 
 @triton.jit
-def _round(
-    best, rounds, bits, present, number,
-    KIND: tl.constexpr, INFINITY: tl.constexpr, LARGEST: tl.constexpr, LAST: tl.constexpr, OMIT: tl.constexpr,
-    SOME: tl.constexpr,
-):  # fmt: skip
-    """Return the best keys and the rounds in which they came, with one more tile of elements."""
-    key = _key(bits, best.dtype, KIND, INFINITY, LARGEST, 1, True)
-    if OMIT:
-        present = present & _is_number(bits, INFINITY)
-    if LAST:
-        better = key >= best
-    elif SOME:
-        # A key that is the smallest of all integers is better than none.
-        better = (key > best) | (rounds < 0)
+def _begun(SHAPE: tl.constexpr, WIDE: tl.constexpr, NARROW: tl.constexpr, SOME: tl.constexpr):
+    """Return what the places of a tile keep before the first round."""
+    kept = (tl.full(SHAPE, _lowest(WIDE), WIDE),)
+    if not NARROW:
+        kept += (tl.full(SHAPE, -1 if SOME else 0, tl.int32),)
+    return kept
+
+
+@triton.jit
+def _round(kept, key, present, number, LAST: tl.constexpr, SOME: tl.constexpr):
+    """Return what the places of a tile keep after one more round; if SOME, `present` says which elements take part."""
+    best = kept[0]
+    if len(kept) == 1:
+        # An integer holds a key of 16 bits and the round, never 0: one comparison chooses both.
+        packed = (key << 16) | (number + 1 if LAST else 0xFFFF - number)
+        if SOME:
+            packed = tl.where(present, packed, _lowest(best.dtype))
+        after = (tl.maximum(best, packed),)
     else:
-        better = key > best
-    better = better & present
-    return tl.where(better, key, best), tl.where(better, number, rounds)
+        rounds = kept[1]
+        if LAST:
+            better = key >= best
+        elif SOME:
+            # A key that is the smallest of all integers is better than none.
+            better = (key > best) | (rounds < 0)
+        else:
+            better = key > best
+        if SOME:
+            better = better & present
+        after = (tl.where(better, key, best), tl.where(better, number, rounds))
+    return after
+
+
+@triton.jit
+def _ended(kept, step, LAST: tl.constexpr, NOWHERE: tl.constexpr):
+    """Return the key that each place of a tile has kept, and the index, NOWHERE if the place has seen no element."""
+    TILE: tl.constexpr = kept[0].shape[1]
+    if len(kept) == 1:
+        best = kept[0] >> 16
+        number = kept[0] & 0xFFFF
+        rounds = number - 1 if LAST else 0xFFFF - number
+        index = tl.where(number == 0, NOWHERE, rounds * TILE + step[None, :])
+    else:
+        best = kept[0]
+        rounds = kept[1]
+        index = tl.where(rounds < 0, NOWHERE, rounds * TILE + step[None, :])
+    return best, index
+
+
+@triton.jit
+def _rounds(
+    states, element, mask, there, present, number,
+    KIND: tl.constexpr, INFINITY: tl.constexpr, ENDS: tl.constexpr, LAST: tl.constexpr, NAN: tl.constexpr,
+    MASKED: tl.constexpr, SOME: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Read one more tile of elements, and return what its places keep for each end of the order."""
+    bits = tl.load(element, mask=there, other=0)
+    if MASKED:
+        present = present & (tl.load(mask, mask=there, other=0) != 0)
+    if NAN == 0:
+        present = present & _is_number(bits, INFINITY)
+    after = ()
+    for end in tl.static_range(len(ENDS)):
+        key = _key(bits, WIDE, KIND, INFINITY, ENDS[end], NAN, True)
+        after += (_round(states[end], key, present, number, LAST, SOME),)
+    return after
 
 
 @triton.jit
 def reduce(
     x, where, keys, places, indices, values, outer, inner, n,
     x_outer, x_inner, x_n, w_outer, w_inner, w_n, slot_outer, slot_inner, total, length,
-    KIND: tl.constexpr, INFINITY: tl.constexpr, LARGEST: tl.constexpr, LAST: tl.constexpr, OMIT: tl.constexpr,
+    KIND: tl.constexpr, INFINITY: tl.constexpr, ENDS: tl.constexpr, LAST: tl.constexpr, NAN: tl.constexpr,
     MASKED: tl.constexpr, VALUES: tl.constexpr, PARTS: tl.constexpr, BY_ROWS: tl.constexpr,
     KEPT: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Find the best of each slice, or of each part of a slice; then `finish` finds the best of the parts."""
+    """Find the best of each slice, or of each part of a slice; then `finish` finds the best of the parts.
+
+    ENDS has an entry for each end of the order that is wanted: True for the largest. NAN is 0 if NaN takes no part.
+    """
     # Whether a place of the tile may see no element.
-    SOME: tl.constexpr = OMIT or MASKED or LAST
+    SOME: tl.constexpr = NAN == 0 or MASKED or LAST
     WIDE: tl.constexpr = tl.int64 if x.dtype.element_ty == tl.int64 else tl.int32
+    NARROW: tl.constexpr = x.dtype.element_ty.primitive_bitwidth < 32
+    NOWHERE: tl.constexpr = -1 if LAST else 2**31 - 1
     first, second, there = _slice_of(outer, inner, KEPT, BY_ROWS)
     x += first * x_outer + second * x_inner
     slot = first * slot_outer + second * slot_inner
@@ -125,44 +179,47 @@ def reduce(
         stop = tl.minimum(length, n - start).to(tl.int32)
     step = tl.arange(0, TILE)
     element = x[:, None] + (start + step)[None, :] * x_n
+    mask = element
     if MASKED:
         where += first * w_outer + second * w_inner
         mask = where[:, None] + (start + step)[None, :] * w_n
-    best = tl.full((KEPT, TILE), _lowest(WIDE), WIDE)
-    rounds = tl.full((KEPT, TILE), -1 if SOME else 0, tl.int32)
+    states = ()
+    for _ in tl.static_range(len(ENDS)):
+        states += (_begun((KEPT, TILE), WIDE, NARROW, SOME),)
+    everywhere = tl.full((KEPT, TILE), 1, tl.int1)
     whole = stop // TILE
     for number in range(0, whole):
-        bits = tl.load(element, mask=there[:, None], other=0)
-        present = tl.full((KEPT, TILE), 1, tl.int1)
-        if MASKED:
-            present = tl.load(mask, mask=there[:, None], other=0) != 0
-            mask += w_n * tl.full((), TILE, tl.int64)
-        best, rounds = _round(best, rounds, bits, present, number, KIND, INFINITY, LARGEST, LAST, OMIT, SOME)
+        states = _rounds(
+            states, element, mask, there[:, None], everywhere, number,
+            KIND, INFINITY, ENDS, LAST, NAN, MASKED, SOME, WIDE,
+        )  # fmt: skip
         element += x_n * tl.full((), TILE, tl.int64)
-    if whole * TILE < stop:
-        present = there[:, None] & (whole * TILE + step < stop)[None, :]
-        bits = tl.load(element, mask=present, other=0)
         if MASKED:
-            present = tl.load(mask, mask=present, other=0) != 0
-        best, rounds = _round(best, rounds, bits, present, whole, KIND, INFINITY, LARGEST, LAST, OMIT, SOME)
-    # A place past the end has the smallest key, and loses to an element with that key by its index.
-    NOWHERE: tl.constexpr = -1 if LAST else 2**31 - 1
-    index = rounds * TILE + step[None, :]
-    if SOME:
-        index = tl.where(rounds < 0, NOWHERE, index)
-    top = tl.max(best, 1)
-    index = tl.where(best == top[:, None], index, NOWHERE)
-    if LAST:
-        index = tl.max(index, 1)
-    else:
-        index = tl.min(index, 1)
-    index = tl.where(index == NOWHERE, -1, start + index)
-    if PARTS:
-        at = tl.program_id(1).to(tl.int64) * total + slot
-        tl.store(keys + at, top, mask=there)
-        tl.store(places + at, index, mask=there)
-    else:
-        _answer(x, x_n, slot, index, there, indices, values, VALUES)
+            mask += w_n * tl.full((), TILE, tl.int64)
+    if whole * TILE < stop:
+        # A place past the end must not win.
+        present = there[:, None] & (whole * TILE + step < stop)[None, :]
+        states = _rounds(
+            states, element, mask, present, present, whole,
+            KIND, INFINITY, ENDS, LAST, NAN, MASKED, True, WIDE,
+        )  # fmt: skip
+    for end in tl.static_range(len(ENDS)):
+        best, index = _ended(states[end], step, LAST, NOWHERE)
+        top = tl.max(best, 1)
+        index = tl.where(best == top[:, None], index, NOWHERE)
+        if LAST:
+            index = tl.max(index, 1)
+        else:
+            index = tl.min(index, 1)
+        index = tl.where(index == NOWHERE, -1, start + index)
+        if PARTS:
+            part = end * tl.num_programs(1) + tl.program_id(1)
+            at = part.to(tl.int64) * total + slot
+            tl.store(keys + at, top, mask=there)
+            tl.store(places + at, index, mask=there)
+        else:
+            own = slot + end * tl.full((), 1, tl.int64) * total
+            _answer(x, x_n, own, index, there, indices, values, VALUES)
 
 
 @triton.jit
@@ -170,12 +227,13 @@ def finish(
     x, keys, places, indices, values, outer, inner, x_outer, x_inner, x_n, slot_outer, slot_inner, total, parts,
     LAST: tl.constexpr, VALUES: tl.constexpr, KEPT: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Find the best of the parts of each slice, which `reduce` has left."""
+    """Find the best of the parts of each slice, which `reduce` has left, for an end of the order."""
     first, second, there = _slice_of(outer, inner, KEPT, True)
+    end = tl.program_id(1).to(tl.int64)
     slot = first * slot_outer + second * slot_inner
     part = tl.arange(0, TILE)
     present = there[:, None] & (part < parts)[None, :]
-    at = part[None, :].to(tl.int64) * total + slot[:, None]
+    at = (end * parts + part)[None, :] * total + slot[:, None]
     best = tl.load(keys + at, mask=present, other=_lowest(keys.dtype.element_ty))
     index = tl.load(places + at, mask=present, other=-1)
     index = tl.where(best == tl.max(best, 1)[:, None], index, -1)
@@ -185,25 +243,52 @@ def finish(
         NOWHERE: tl.constexpr = 2**63 - 1
         index = tl.min(tl.where(index < 0, NOWHERE, index), 1)
         index = tl.where(index == NOWHERE, -1, index)
-    _answer(x + first * x_outer + second * x_inner, x_n, slot, index, there, indices, values, VALUES)
+    x += first * x_outer + second * x_inner
+    _answer(x, x_n, slot + end * total, index, there, indices, values, VALUES)
 
 
 @triton.jit
-def pair(
-    x, y, result, inner, x_outer, x_inner, y_outer, y_inner,
-    KIND: tl.constexpr, INFINITY: tl.constexpr, LARGEST: tl.constexpr, NAN: tl.constexpr, TILE: tl.constexpr,
+def ones(
+    indices, result, outer, inner, n, x_outer, x_inner, x_n, slot_outer, slot_inner,
+    ONE: tl.constexpr, BY_ROWS: tl.constexpr, KEPT: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Write the better of two elements at each place; a zero has its sign's order, and the first NaN stays."""
-    WIDE: tl.constexpr = tl.int64 if x.dtype.element_ty == tl.int64 else tl.int32
+    """Write a 1 at the index of each slice, and 0 elsewhere; where an index is -1, there is no 1."""
+    first, second, there = _slice_of(outer, inner, KEPT, BY_ROWS)
+    index = tl.load(indices + first * slot_outer + second * slot_inner, mask=there, other=-1)
+    result += first * x_outer + second * x_inner
+    for number in range(tl.program_id(1), tl.cdiv(n, TILE), tl.num_programs(1)):
+        at = number * tl.full((), TILE, tl.int64) + tl.arange(0, TILE)
+        bits = tl.where(index[:, None] == at[None, :], ONE, 0).to(result.dtype.element_ty)
+        tl.store(result[:, None] + (at * x_n)[None, :], bits, mask=there[:, None] & (at < n)[None, :])
+
+
+@triton.jit
+def extremum(
+    operands, where, result, outer, inner, x_outer, x_inner, w_outer, w_inner,
+    KIND: tl.constexpr, INFINITY: tl.constexpr, LARGEST: tl.constexpr, NAN: tl.constexpr, MASKED: tl.constexpr,
+    KEPT: tl.constexpr, TILE: tl.constexpr,
+):  # fmt: skip
+    """Write the best of the operands at each place, or the first operand where the mask is False.
+
+    A zero has its sign's order. Of operands that are NaN, the first is the answer.
+    """
+    WIDE: tl.constexpr = tl.int64 if result.dtype.element_ty == tl.int64 else tl.int32
     blocks = tl.cdiv(inner, TILE)
-    first = (tl.program_id(0) // blocks).to(tl.int64)
-    second = (tl.program_id(0) % blocks).to(tl.int64) * TILE + tl.arange(0, TILE)
-    there = second < inner
-    own = tl.load(x + first * x_outer + second * x_inner, mask=there, other=0)
-    other = tl.load(y + first * y_outer + second * y_inner, mask=there, other=0)
+    first = ((tl.program_id(0) // blocks).to(tl.int64) * KEPT + tl.arange(0, KEPT))[:, None]
+    second = ((tl.program_id(0) % blocks).to(tl.int64) * TILE + tl.arange(0, TILE))[None, :]
+    there = (first < outer) & (second < inner)
+    own = tl.load(operands[0] + first * x_outer[0] + second * x_inner[0], mask=there, other=0)
+    best = own
     key = _key(own, WIDE, KIND, INFINITY, LARGEST, NAN, False)
-    rival = _key(other, WIDE, KIND, INFINITY, LARGEST, NAN, False)
-    tl.store(result + first * inner + second, tl.where(rival > key, other, own), mask=there)
+    for at in tl.static_range(1, len(operands)):
+        other = tl.load(operands[at] + first * x_outer[at] + second * x_inner[at], mask=there, other=0)
+        rival = _key(other, WIDE, KIND, INFINITY, LARGEST, NAN, False)
+        best = tl.where(rival > key, other, best)
+        key = tl.maximum(key, rival)
+    if MASKED:
+        mask = tl.load(where + first * w_outer + second * w_inner, mask=there, other=0)
+        best = tl.where(mask != 0, best, own)
+    tl.store(result + first * inner + second, best, mask=there)
 
 
 @triton.jit
@@ -221,31 +306,20 @@ def keys(
 
 
 @triton.jit
-def _place(packed):
-    """Return the place in a row of an integer that :func:`_packed` has made."""
-    FURTHEST: tl.constexpr = 2**31 - 1
-    return FURTHEST - (packed & FURTHEST)
+def _place_of(at, leaders, k, groups, there, SIZE: tl.constexpr):
+    """Return the place in a row of each candidate: rows of candidates are some groups of neighbours, then the rest."""
+    place = at.to(tl.int64)
+    if SIZE > 1:
+        group = at // SIZE
+        number = tl.load(leaders + group, mask=there & (group < k), other=groups)
+        place = tl.where(number < 0, -1, number * SIZE + at % SIZE)
+    return place
 
 
 @triton.jit
-def _packed(
-    x, where, at, present,
-    KIND: tl.constexpr, INFINITY: tl.constexpr, LARGEST: tl.constexpr, NAN: tl.constexpr, MASKED: tl.constexpr,
-):  # fmt: skip
-    """Return the key and the place of elements as one integer each; the smallest where nothing takes part."""
-    FURTHEST: tl.constexpr = 2**31 - 1
-    NOTHING: tl.constexpr = -(2**63)
-    bits = tl.load(x + at, mask=present, other=0)
-    if MASKED:
-        present = tl.load(where + at, mask=present, other=0) != 0
-    key = _key(bits, tl.int32, KIND, INFINITY, LARGEST, NAN, True).to(tl.int64)
-    return tl.where(present, (key << 31) | (FURTHEST - at), NOTHING)
-
-
-@triton.jit
-def _greatest(packed, K: tl.constexpr, TILE: tl.constexpr):
+def _greatest(packed, K: tl.constexpr):
     """Return the K greatest of each row of integers, the greatest first."""
-    if K < TILE:
+    if packed.shape[1] > K:
         best = tl.topk(packed, K)
     else:
         best = tl.sort(packed, descending=True)
@@ -253,87 +327,55 @@ def _greatest(packed, K: tl.constexpr, TILE: tl.constexpr):
 
 
 @triton.jit
-def _write(packed, row, there, x, x_row, k, best, indices, values, FINAL: tl.constexpr, K: tl.constexpr):
-    """Write the k best of rows: as they are for the next kernel, or their indices and elements."""
-    place = tl.arange(0, K)
-    there = there[:, None] & (place < k)[None, :]
-    slot = row[:, None] * k + place[None, :]
-    if FINAL:
-        index = _place(packed)
-        found = packed != _lowest(tl.int64)
-        element = tl.load(x + (row * x_row)[:, None] + index, mask=there & found, other=0)
-        tl.store(values + slot, element, mask=there)
-        tl.store(indices + slot, tl.where(found, index, -1), mask=there)
-    else:
-        tl.store(best + slot, packed, mask=there)
-
-
-@triton.jit
-def short_rows(
-    x, where, candidates, indices, values, rows, n, k, x_row, w_row,
+def select(
+    x, where, leaders, indices, values, rows, count, groups, k, x_row, w_row,
     KIND: tl.constexpr, INFINITY: tl.constexpr, LARGEST: tl.constexpr, NAN: tl.constexpr, MASKED: tl.constexpr,
-    MERGES: tl.constexpr, KEPT: tl.constexpr, TILE: tl.constexpr, K: tl.constexpr,
+    SIZE: tl.constexpr, LEADS: tl.constexpr, KEPT: tl.constexpr, TILE: tl.constexpr, K: tl.constexpr,
 ):  # fmt: skip
-    """Sort rows that fit the registers, as far as the k best; or the candidates that parts of rows have left."""
+    """Sort candidates of rows as far as the k best, and write their indices and elements; -1 where there are fewer.
+
+    If SIZE is 1, all elements are candidates. Otherwise those of `k` groups of SIZE neighbours are, whose numbers are
+    the `leaders`, ascending, and those after the last whole group. If LEADS, the k best are written ascending.
+    """
+    WIDE: tl.constexpr = tl.int64 if x.dtype.element_ty == tl.int64 else tl.int32
+    PACKED: tl.constexpr = tl.int32 if x.dtype.element_ty.primitive_bitwidth < 32 else tl.int64
+    LAST: tl.constexpr = TILE - 1
     row = tl.program_id(0).to(tl.int64) * KEPT + tl.arange(0, KEPT)
-    at = tl.arange(0, TILE)
-    present = (row < rows)[:, None] & (at < n)[None, :]
-    if MERGES:
-        packed = tl.load(candidates + row[:, None] * n + at[None, :], mask=present, other=_lowest(tl.int64))
+    there = (row < rows)[:, None]
+    x += (row * x_row)[:, None]
+    leaders += (row * k)[:, None]
+    at = tl.arange(0, TILE)[None, :] + tl.zeros((KEPT, 1), tl.int32)
+    present = there & (at < count)
+    place = _place_of(at, leaders, k, groups, there, SIZE)
+    present = present & (place >= 0)
+    if MASKED:
+        present = tl.load(where + (row * w_row)[:, None] + place, mask=present, other=0) != 0
+    key = _key(tl.load(x + place, mask=present, other=0), WIDE, KIND, INFINITY, LARGEST, NAN, True)
+    if tl.int64 == WIDE:
+        # A key of 64 bits leaves no room for the place: sort by its lower half, and then by the upper one.
+        lower = ((key & 0xFFFFFFFF) << 12) | (LAST - at)
+        lower = tl.sort(tl.where(present, lower, -1), descending=True)
+        present = lower >= 0
+        rank = at
+        at = LAST - (lower & LAST).to(tl.int32)
+        place = _place_of(at, leaders, k, groups, there, SIZE)
+        key = _key(tl.load(x + place, mask=present, other=0), WIDE, KIND, INFINITY, LARGEST, NAN, True)
+        packed = ((key >> 32) << 24) | ((LAST - rank) << 12) | (LAST - at)
     else:
-        own = at[None, :] + tl.zeros((KEPT, 1), tl.int32)
-        x_own = x + (row * x_row)[:, None]
-        w_own = where + (row * w_row)[:, None]
-        packed = _packed(x_own, w_own, own, present, KIND, INFINITY, LARGEST, NAN, MASKED)
-    best = _greatest(packed, K, TILE)
-    _write(best, row, row < rows, x, x_row, k, candidates, indices, values, True, K)
-
-
-@triton.jit
-def delegates(
-    x, where, lanes, n, length, parts, x_row, w_row,
-    KIND: tl.constexpr, INFINITY: tl.constexpr, LARGEST: tl.constexpr, NAN: tl.constexpr, MASKED: tl.constexpr,
-    LANES: tl.constexpr, TILE: tl.constexpr,
-):  # fmt: skip
-    """Find the best of each lane of a part of a row: lane i has the elements i, i + LANES and so on."""
-    row = (tl.program_id(0) // parts).to(tl.int64)
-    start = (tl.program_id(0) % parts) * length
-    size = tl.minimum(length, n - start)
-    x += row * x_row
-    where += row * w_row
-    lane = tl.program_id(1) * TILE + tl.arange(0, TILE)
-    best = tl.full((TILE,), _lowest(tl.int64), tl.int64)
-    everywhere = tl.full((TILE,), 1, tl.int1)
-    whole = size // LANES
-    for number in range(0, whole):
-        at = start + number * LANES + lane
-        own = _packed(x, where, at, everywhere, KIND, INFINITY, LARGEST, NAN, MASKED)
-        best = tl.maximum(best, own)
-    at = start + whole * LANES + lane
-    own = _packed(x, where, at, whole * LANES + lane < size, KIND, INFINITY, LARGEST, NAN, MASKED)
-    tl.store(lanes + tl.program_id(0).to(tl.int64) * LANES + lane, tl.maximum(best, own))
-
-
-@triton.jit
-def chosen_lanes(
-    x, where, lanes, best, indices, values, n, length, parts, k, x_row, w_row,
-    KIND: tl.constexpr, INFINITY: tl.constexpr, LARGEST: tl.constexpr, NAN: tl.constexpr, MASKED: tl.constexpr,
-    FINAL: tl.constexpr, LANES: tl.constexpr, STEPS: tl.constexpr, K: tl.constexpr,
-):  # fmt: skip
-    """Sort the elements of the k best lanes of a part of a row, as far as the k best."""
-    program = tl.program_id(0).to(tl.int64)
-    row = program // parts
-    start = (tl.program_id(0) % parts) * length
-    size = tl.minimum(length, n - start)
-    # Triton's sorts take rows, also where there is one.
-    own = tl.load(lanes + program * LANES + tl.arange(0, LANES))
-    leaders = tl.reshape(_greatest(tl.reshape(own, (1, LANES)), K, LANES), (K,))
-    lane = (_place(leaders).to(tl.int32) - start) % LANES
-    at = lane[:, None] + tl.arange(0, STEPS)[None, :] * LANES
-    present = (at < size) & ((leaders != _lowest(tl.int64)) & (tl.arange(0, K) < k))[:, None]
-    packed = _packed(
-        x + row * x_row, where + row * w_row, start + at, present, KIND, INFINITY, LARGEST, NAN, MASKED
-    )
-    top = _greatest(tl.reshape(packed, (1, K * STEPS)), K, K * STEPS)
-    rows = program + tl.zeros((1,), tl.int64)
-    _write(top, rows, rows >= 0, x, x_row, k, best, indices, values, FINAL, K)
+        packed = (key.to(PACKED) << 12) | (LAST - at)
+    packed = _greatest(tl.where(present, packed, _lowest(PACKED)), K)
+    at = LAST - (packed & LAST).to(tl.int32)
+    found = packed != _lowest(PACKED)
+    place = _place_of(at, leaders, k, groups, there, SIZE)
+    number = tl.arange(0, K)[None, :]
+    place = tl.where(found & (number < k), place, -1)
+    if LEADS:
+        # The k greatest are the last.
+        place = tl.sort(place)
+        number -= K - k
+    wanted = there & (number >= 0) & (number < k)
+    slot = (row * k)[:, None] + number
+    tl.store(indices + slot, place, mask=wanted)
+    if not LEADS:
+        element = tl.load(x + place, mask=wanted & found, other=0)
+        tl.store(values + slot, element, mask=wanted)

@@ -18,7 +18,7 @@ from torch._subclasses.functional_tensor import FunctionalTensor
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line
 from extremum.gpu import launcher
 from extremum.interop import Operand, device_of, strided_tensor
-from extremum.reductions import Ints, as_mask, spread_mask
+from extremum.reductions import Ints, as_mask, require_bool, spread_mask
 
 # The integers that have the bits of an element, by its bytes.
 BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -154,21 +154,30 @@ def _way_back(x: Any) -> Any:
     return wrap
 
 
-def mask_of(function: str, where: Any, x: Elements) -> torch.Tensor | None:
-    """Return a mask of any library as a tensor beside the elements, in their shape; None if there is none."""
-    if where is None:
-        return None
-    if isinstance(where, torch.Tensor) or (device_of(where) is not None):
-        own: Any = Elements(where if isinstance(where, torch.Tensor) else _by_dlpack(function, where))
+def mask_of(function: str, where: Any, device: torch.device) -> Elements:
+    """Return a mask of any library as a tensor on the device of its array, or refuse it."""
+    if isinstance(where, torch.Tensor):
+        mask = Elements(where)
+    elif device_of(where) is not None:
+        mask = Elements(_by_dlpack(function, where))
     else:
-        own = Elements(torch.from_numpy(np.array(as_mask(function, where))).to(x.tensor.device))
-    tensor: torch.Tensor = spread_mask(function, own, x.shape, lambda mask, shape: mask.tensor.expand(shape))
-    if tensor.device != x.tensor.device:
+        mask = Elements(torch.from_numpy(np.array(as_mask(function, where))).to(device))
+    require_bool(function, mask)
+    if mask.tensor.device != device:
         raise ArgumentError(
-            f"{function}: where is on the device {tensor.device}, and the array on {x.tensor.device}",
+            f"{function}: where is on the device {mask.tensor.device}, and the array on {device}",
             remedy="move the mask to the device of the array",
         )
-    return tensor
+    return mask
+
+
+def spread_mask_of(function: str, where: Any, x: Elements) -> torch.Tensor | None:
+    """Return a mask as a tensor in the shape of the elements; None if there is none."""
+    if where is None:
+        return None
+    mask = mask_of(function, where, x.tensor.device)
+    spread: torch.Tensor = spread_mask(function, mask, x.shape, lambda own, shape: own.tensor.expand(shape))
+    return spread
 
 
 def refuse_out(function: str, out: object) -> None:

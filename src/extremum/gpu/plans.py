@@ -7,6 +7,7 @@ a slice are one. Whatever has more dimensions than that, once neighbours are mer
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,17 +26,18 @@ FEWEST_ROUNDS = 2
 # Threads of a program; each reads 16 bytes at once.
 THREADS = 128
 
-# The k best: elements of a row that one program sorts, and lanes of a longer row. Triton's sorts are unrolled: of twice
-# as many elements they take more than twice as long to compile.
+# Rounds of a program on elements of 8 and 16 bits: 16 bits count them.
+MOST_ROUNDS = (1 << 16) - 1
+
+# Operands of one launch.
+MOST_OPERANDS = 16
+
+# The k best: candidates that one program sorts, by the bytes of an element; Triton's sorts are unrolled: of twice as
+# many they take more than twice as long to compile.
 SHORT = 2048
-LANES = 1024
-# Elements of the best lanes that one program sorts, and candidates of all parts of a row.
-CANDIDATES = 2048
-MERGED = 2048
-# Elements of a lane in a part of a row that another part is worth.
-FEWEST_STEPS = 8
-# The largest k that is selected; for a larger one the keys are sorted.
-MOST_SELECTED = 256
+SORTED = {1: 2048, 2: 1024, 4: 1024, 8: 1024}
+# Elements of a row that are sorted at once, although the best of groups would leave fewer.
+FEW = 512
 
 
 class Slices(NamedTuple):
@@ -127,43 +129,26 @@ def reduction(where: Slices, size: int, processors: int) -> Plan:
     parts = 1
     if blocks < PROGRAMS * processors and length >= 2 * FEWEST_ROUNDS * tile:
         parts = min(-(-PROGRAMS * processors // blocks), length // (FEWEST_ROUNDS * tile), MOST_PARTS)
-    parts = max(parts, -(-length // LONGEST))
+    longest = LONGEST if size > 2 else min(LONGEST, MOST_ROUNDS * tile)
+    parts = max(parts, -(-length // longest))
     # Whole tiles, so that a part after the first begins where wide loads do.
     own = -(-length // parts)
     own = -(-own // tile) * tile
     return Plan(where.by_rows, kept, tile, blocks, -(-length // own), own)
 
 
-class Selection(NamedTuple):
-    """How the k best of rows are found: in one program for each row, or in lanes of the parts of a row."""
+def group(n: int, k: int) -> int:
+    """Return of how many neighbours the best is found first, where the k best of n elements are wanted.
 
-    # The least power of 2 that is not below k.
-    power: int
-    # Rows of one program; 0 if rows have parts.
-    kept: int
-    parts: int = 1
-    # Elements of a part, and of one lane of it; lanes of one program.
-    length: int = 0
-    steps: int = 0
-    tile: int = 0
-
-
-def selection(rows: int, n: int, k: int, size: int, processors: int) -> Selection | None:
-    """Return how the k best of rows of n elements are found; None if their keys are to be sorted whole."""
-    best = power(k)
-    if size == 8 or k > MOST_SELECTED:
-        # A key of 64 bits leaves no room for the place.
-        return None
-    if n <= SHORT:
-        return Selection(best, max(1, min(power(rows), SHORT // 2 // power(n))))
-    longest = LANES * max(CANDIDATES // best, 1)
-    tile = min(LANES, THREADS * 16 // size)
-    programs = rows * (LANES // tile)
-    wanted = -(-PROGRAMS * processors // programs)
-    parts = max(-(-n // longest), min(wanted, n // (LANES * FEWEST_STEPS), MERGED // k), 1)
-    length = -(-n // parts)
-    length = -(-length // LANES) * LANES
-    parts = -(-n // length)
-    if parts * k > MERGED or n >= 1 << 31:
-        return None
-    return Selection(best, 0, parts, length, power(length // LANES), tile)
+    It is 1 if all elements are sorted by one program, and 0 if one program cannot sort what would be left.
+    """
+    if k >= SHORT // 2:
+        return 0
+    # The last elements may be no whole group.
+    largest = SHORT // (k + 1)
+    largest = 1 << (largest.bit_length() - 1)
+    # So few neighbours as groups leave the fewest candidates.
+    size = min(power(math.isqrt(n // k)), largest)
+    if n <= FEW or (n <= SHORT and size < 4):
+        return 1
+    return max(size, 2)
