@@ -141,6 +141,53 @@ def test_elementwise_extrema_of_several_files():
     assert_identical(np.load("z.npy"), ex.minimum(x, x[::-1], nan_policy="omit"))
 
 
+LABELS = {
+    "numbers": np.array([30.0, 20, 10]),
+    "times": np.array(["2020-01-01", "NaT", "2021-01-01"], "M8[ns]"),
+    "texts": np.array(["a", "ü", "c"]),
+}
+
+
+@pytest.mark.parametrize("form", ["nc", "h5", "zarr"])
+@pytest.mark.parametrize("kind", LABELS)
+def test_elements_with_other_labels_are_not_compared(form, kind):
+    if form == "zarr":
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    labels = LABELS[kind]
+    x = xr.Dataset({"t": (("lat", "lon"), np.arange(9.0).reshape(3, 3))}, {"lat": labels})
+    others = {
+        "other labels": x.isel(lat=slice(None, None, -1)),
+        "other order": x.transpose("lon", "lat"),
+        "one axis": x.isel(lon=0, drop=True),
+        "other names": x.rename(lat="y"),
+        "no labels": x.drop_vars("lat"),
+        "one row": x.isel(lat=slice(1)),
+        "float32": x.assign_coords(lat=labels.astype(np.float32)) if kind == "numbers" else x,
+        "no names": x.drop_vars("lat").rename(lat="dim_0", lon="dim_1"),
+    }
+    for name, each in {"x": x, **others}.items():
+        if form == "zarr":
+            each.to_zarr(f"{name}.zarr", zarr_format=2, consolidated=False)
+        else:
+            each.to_netcdf(f"{name}.{form}", engine="netcdf4")
+    np.save("bare.npy", x.t.values)
+    words = ["maximum", f"x.{form}"]
+    ways = {
+        "other labels": "differ in their labels along dimension 'lat', and elements are compared by place",
+        "other order": "meets dimension 'lat' of",
+        "one axis": "meets dimension 'lat' of",
+        "other names": "dimension 'lat' of",
+    }
+    for name in others:
+        path = f"{name}.{form}"
+        if name in ways:
+            assert ways[name] in refused("apply", *words, path, "-o", "y.npy")
+        else:
+            apply(*words, path, "-o", f"{name}.npy")
+    apply(*words, f"x.{form}", "bare.npy", "-o", "same.npy")
+    assert_identical(np.load("same.npy"), x.t.values)
+
+
 def test_dimensions_by_name_and_json():
     x = sample()
     words = save(x, "netcdf")

@@ -16,9 +16,9 @@ import extremum as ex
 from extremum.elementwise import broadcast_shape
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.interop import Operand
+from extremum.large.alignment import labels_along, require_aligned
 from extremum.large.formats import Labels, Output, Source
-from extremum.large.formats.decoding import MaskedIntegers, attributes_of_indices, decoding_of
-from extremum.large.formats.stored import Description
+from extremum.large.formats.decoding import MaskedIntegers, attributes_of_indices
 from extremum.large.lengths import RUN, Ints, Made, lengths
 from extremum.partials import Pieces, Place, places
 from extremum.reductions import default_value, ones
@@ -260,19 +260,13 @@ class Labelled(Reduced):
 def _labels_of(source: Source, axis: int) -> tuple[NDArray[Any], Output]:
     """Return the labels of an axis, and how they are written."""
     dim = source.dims[axis] if source.dims else f"axis {axis}"
-    own = [each for each in source.coordinates if each.name == dim and len(each.shape) == 1]
-    if not own:
+    found = labels_along(source, axis)
+    if found is None:
         raise ArgumentError(
             f"{source.path!r}: dimension {dim!r} has no coordinate",
             remedy="use argmax or argmin, which give its index",
         )
-    values, attrs = source.whole(own[0].path)
-
-    def read(place: Place) -> NDArray[Any]:
-        return values[place]
-
-    decoding = decoding_of(Description(values.shape, values.dtype, own[0].path, attrs=attrs), read)
-    labels = decoding.restore(decoding.decode(read, (slice(0, values.shape[0]),)))
+    labels, decoding = found
     if labels.dtype.kind not in "iufmM":
         raise ArgumentError(
             f"{source.path!r}: the labels of dimension {dim!r} are neither numbers nor times",
@@ -292,6 +286,7 @@ class Elementwise(Job):
         probes = [np.ones((1,) * len(each.shape), each.decoding.value_dtype) for each in sources]
         dtype = self._compare(*probes).dtype
         self.shape = broadcast_shape(function, [each.shape for each in sources])
+        require_aligned(function, sources)
         whole = [each for each in sources if each.shape == self.shape]
         labelling = (whole or sources)[0]
         # Integers may be missing if an operand says which; in a float, NaN says it.
