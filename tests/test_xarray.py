@@ -98,6 +98,13 @@ def test_masks_are_matched_by_name(dask):
     where = xr.DataArray([[True] * 4, [False] * 4, [True] * 4, [True] * 4, [True] * 4], dims=("y", "time"))
     result = exx.argmax(x, "y", where=where)
     assert_identical(result.values, ex.argmax(array(np.int32).values, 1, where=where.values.T[:, :, None]))
+    # The dimensions of a Variable have names too.
+    assert_identical(exx.argmax(x, "y", where=where.variable).values, result.values)
+    text = "max: where is a Dataset without variable {}"
+    assert refusal(ArgumentError, exx.max, x, where=where.to_dataset(name="v")) == text.format(repr(x.name))
+    assert refusal(ArgumentError, exx.max, x.to_dataset(name="t"), where=where.to_dataset(name="v")) == text.format(
+        "'t'"
+    )
     assert refusal(ArgumentError, exx.max, x, where=where.rename(y="z")) == (
         "max: where does not fit: the dimension 'z' is not one of 'time', 'y', 'x'"
     )

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from extremum import _native
 from extremum.arrays import FILL, as_element, as_output, misfit_of, takes
 from extremum.engine import NATIVE, Engine
-from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, within
 from extremum.functions import FUNCTIONS, OVER_AXES
 from extremum.indices import unravel
 from extremum.interop import Labels, Operand, are_alike, as_operand, frontend, labels_of
@@ -153,7 +153,8 @@ class Reduction:
         if x.valid is None:
             return where
         if not x.masked and self.nan_policy != "omit":
-            x.whole(f"an array of {x.library}", f"{FILL}, or pass nan_policy='omit'")
+            with within(self.function):
+                x.whole(f"an array of {x.library}", f"{FILL}, or pass nan_policy='omit'")
         return x.valid if where is None else np.asarray(where & x.valid)
 
     def defaults(

@@ -72,7 +72,14 @@ def each_variable(x: xr.Dataset, function: str, dim: Any, call: Callable[[xr.Dat
 def mask(function: str, where: Any, x: xr.DataArray) -> Any:
     """Return a mask as an array whose dimensions are those of `x`, matched by name."""
     if isinstance(where, xr.Dataset):
+        if x.name not in where:
+            raise ArgumentError(
+                f"{function}: where is a Dataset without variable {x.name!r}",
+                remedy="pass a Dataset with a mask for each variable, or one mask as a DataArray",
+            )
         where = where[x.name]
+    if isinstance(where, xr.Variable):
+        where = xr.DataArray(where)
     if not isinstance(where, xr.DataArray):
         require_labels(function, where, labels_of(x))
         return where
