@@ -4,6 +4,7 @@
 //! depends on the registers of an instruction set, it stands in [`Limits`].
 
 use crate::isa;
+use crate::vector::Register;
 use crate::vector::set::Set;
 
 /// Elements of an array that is compared element by element: that takes less time than planning. Measured with the code in cache;
@@ -15,6 +16,9 @@ pub const SMALL_INNER_MOST_BLOCK_BYTES: isize = 1 << 16;
 
 /// Bytes of a block whose rows share a register: the numbers of its rows, as large as the block, stay in the first-level cache.
 pub const SMALL_INNER_MOST_SHARED_BYTES: usize = 4096;
+
+/// The most columns of blocks whose results are kept together, for the kernel for a small inner axis.
+pub const SMALL_INNER_TILE_COLUMNS: usize = 512;
 
 /// Columns from which on tiles of columns are faster than strips in registers.
 pub const TILES_LEAST_COLUMNS: usize = 128;
@@ -28,9 +32,7 @@ pub const SHORT_ROWS_MOST_BYTES: usize = 1 << 15;
 /// shorter rows a batch has too few bytes: rows of 10 take 1.1 to 1.3 times as long.
 pub const MASKED_ROWS_LEAST_BYTES: usize = 81;
 
-/// Registers of a row whose loop is unrolled; longer rows are read in chunks. Rows of eight registers of 64 bytes are read in chunks
-/// too: the search then reads half as much (rows of 64 64-bit elements 1.1 times as fast, of 200 16-bit floats 0.9 times, on a
-/// Xeon of family 6, model 207).
+/// Registers of a row whose loop is unrolled; longer rows are read in chunks.
 pub const UNROLLED_MOST_REGISTERS: usize = 8;
 
 /// Bytes of a row that is read together with three others. Four rows of 8 KiB evict each other from the first-level cache (Xeon,
@@ -71,6 +73,32 @@ pub const ROWS_LEAST_ELEMENTS: usize = 64;
 /// Columns of a narrow kept axis: fewer do not keep vector registers busy, so several rows are read as one.
 pub const INTERLEAVED_BELOW_COLUMNS: usize = 128;
 
+/// The most positions of a tile, for all element types: their indices take 16 KiB.
+pub const TILE_MOST_POSITIONS: usize = 2048;
+
+/// At least this many rows are read in another way where a batch has NaN.
+pub const NAN_RETRY_ROWS: usize = 16;
+
+/// Bytes of short rows that are read for one end of the order, then for the other: they stay in the first-level cache.
+pub const BOTH_ENDS_TILE_BYTES: usize = 1 << 14;
+
+/// Rows that fill all lanes of the widest register, whatever the element.
+pub const BATCH_MULTIPLE_ROWS: usize = 64;
+
+/// Columns under a mask that is copied, and bytes of that copy: many rows, since each block starts anew. Columns of 4 MB of
+/// binary32 take 1.96 times as long as without a mask, and 2.07 times with 512 and 32 KiB (Xeon, family 6, model 207, AVX2).
+pub const MASKED_TILE_COLUMNS: usize = 256;
+pub const MASK_COPY_BYTES: usize = 1 << 16;
+
+/// Columns are cut across where each task has at least this many rows.
+pub const SPLIT_TASK_LEAST_ROWS: usize = 16;
+
+/// Bytes of a row that a thread reads before it looks whether another thread has found what cannot be beaten.
+pub const PART_BLOCK_BYTES: usize = 1 << 20;
+
+/// Bytes that the caller reads of a tile before threads start: they take less than a microsecond, and a start takes ten.
+pub const HEAD_BYTES: usize = 1 << 14;
+
 /// Columns that are read with their mask.
 pub const MASKED_COLUMNS_LEAST_COLUMNS: usize = 64;
 
@@ -104,6 +132,16 @@ pub trait Limits: Set {
         [512, 2048, 1024, 8192],
     ];
 
+    /// Registers of the longest row without a mask whose loop is unrolled, where one end of the order is wanted.
+    const UNROLLED_MOST_REGISTERS: usize = UNROLLED_MOST_REGISTERS;
+
+    /// Bytes of the longest row without a mask whose loop is unrolled. Both ends of the order have no other kernel.
+    #[inline(always)]
+    fn unrolled_most_bytes(both: bool) -> usize {
+        let registers = if both { UNROLLED_MOST_REGISTERS } else { Self::UNROLLED_MOST_REGISTERS };
+        registers * <Self::Register as Register>::BYTES
+    }
+
     /// Bytes of the longest row of elements of `size` bytes that is transposed.
     #[inline(always)]
     fn transposed_most_bytes(size: usize) -> usize {
@@ -136,6 +174,9 @@ impl Limits for isa::avx512::Token {
     // Measured on a Xeon, family 6, model 167.
     const MOST_BYTES: [[usize; 4]; 3] =
         [[SHORT_ROWS_MOST_BYTES / 2; 4], [SHORT_ROWS_MOST_BYTES / 2; 4], [2048, 2048, 2048, 4096]];
+    // In chunks, the search reads half as much of rows of eight registers (rows of 64 64-bit elements 1.1 times as fast, of 200
+    // 16-bit floats 0.9 times, on a Xeon of family 6, model 207).
+    const UNROLLED_MOST_REGISTERS: usize = 6;
 }
 
 // The limits are those of SSE4.2: they come from a model of processors, not from measurements.

@@ -14,6 +14,7 @@ use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
 use crate::kernels::small_inner::SmallInner;
 use crate::kernels::sweep::Sweep;
+use crate::operations::choice::{short_kernel, short_kernel_under_mask};
 use crate::vector::extent::Readable;
 use crate::vector::extent::tests::CUT;
 use crate::vector::set::with_set;
@@ -70,8 +71,12 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, both: bool) -> 
         ahead: ptr::null(),
         bytes: 0,
     };
+    let choice = match masked {
+        true => short_kernel_under_mask(ElementType::Int32, rows, len),
+        false => short_kernel(ElementType::Int32, rows, len, gap == 0, both),
+    };
     // SAFETY: the memory holds the rows, their mask and their results.
-    unsafe { kernel.run() }
+    choice.map_or(0, |choice| unsafe { kernel.run(choice) })
 }
 
 /// Blocks of rows of 32-bit integers.

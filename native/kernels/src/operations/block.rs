@@ -11,15 +11,15 @@ use crate::kernels::lanes::{Aligned, Lines, Outputs, Source, bits};
 use crate::kernels::omit::{OMIT_BLOCK_BYTES, ReplaceSkipped};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
-use crate::kernels::short_rows::{ShortRows, read_both};
+use crate::kernels::short_rows::ShortRows;
 use crate::layout::ReductionOffsets;
-use crate::operations::choice::Form;
+use crate::operations::choice::{Form, form_of_other_rows, reads_both_at_once, short_kernel, short_kernel_under_mask};
 use crate::operations::input::{Input, with_sources};
-use crate::operations::plan::{MASK_COPY_BYTES, NAN_RETRY_ROWS, Plan};
+use crate::operations::plan::Plan;
 use crate::operations::sink::{Results, combine};
 use crate::thresholds::{
-    PREFETCHED_COLUMNS_AHEAD_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_COLUMNS_MOST_BYTES,
-    ROWS_LEAST_ELEMENTS,
+    MASK_COPY_BYTES, NAN_RETRY_ROWS, PREFETCHED_COLUMNS_AHEAD_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES,
+    PREFETCHED_COLUMNS_MOST_BYTES, ROWS_LEAST_ELEMENTS,
 };
 use crate::vector::extent::Readable;
 use std::marker::PhantomData;
@@ -272,7 +272,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     unsafe fn row_batches(&self, ends: EndsOfBlock, lines: Lines, ahead: *const u8, rows: usize, len: usize) -> bool {
         let input = ends.inputs[0];
         let to = ends.to[0];
-        let both = !input.ignores_nan() && to.keys.is_null() && to.index.is_null() && read_both(input.element, len);
+        let are_bare = to.keys.is_null() && to.index.is_null();
+        let both = are_bare && !input.ignores_nan() && reads_both_at_once(input.element, len);
         let mut identity_seen = false;
         by_ends(ends, both, |EndsOfBlock { inputs, to, .. }| {
             // SAFETY: the caller's promise.
@@ -316,7 +317,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 [_, other] => other.from(done, size).values,
                 _ => ptr::null_mut(),
             };
-            let kernel = ShortRows {
+            let follow = lines.stride == (len * size) as isize;
+            let kernel = match lines.mask.is_null() {
+                true => short_kernel(element, rows, len, follow, !other.is_null()),
+                false => short_kernel_under_mask(element, rows, len),
+            };
+            let short_rows = ShortRows {
                 lines,
                 rows,
                 len,
@@ -332,7 +338,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 bytes: if self.plan.packed { 0 } else { self.plan.bytes },
             };
             // SAFETY: the caller's promise.
-            let count = unsafe { kernel.run() };
+            let count = kernel.map_or(0, |kernel| unsafe { short_rows.run(kernel) });
             if !to.keys.is_null() {
                 // SAFETY: the kernel has written a place for each of these rows.
                 with_sources!(inputs, lines, S, X => unsafe {
@@ -365,7 +371,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// The rows are readable, and there is room for the results.
     unsafe fn row_by_row(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize) {
         let last = self.last();
-        if len >= ROWS_LEAST_ELEMENTS || !lines.mask.is_null() {
+        if form_of_other_rows(len, !lines.mask.is_null()) == Form::Rows {
             // SAFETY: the caller's promise.
             return unsafe { read_rows(ends, lines, rows, len, last) };
         }

@@ -1,6 +1,7 @@
-//! Chooses the kernel that reads a reduction: the one place that does, before anything is read.
+//! Chooses how a reduction is read: the kernel, whether blocks are packed, and how large they are. Kernels choose nothing.
 //!
-//! The choice depends on the layout, the element type and the instruction set in force, never on the elements.
+//! The choice depends on the layout, the element type and the instruction set in force, never on the elements. All of it is made
+//! before anything is read, but for what depends on the rows of one block: [`short_kernel`] and [`form_of_other_rows`].
 //!
 //! ```text
 //! a few elements                                                       one by one: see `small`
@@ -15,15 +16,25 @@
 //! Columns skip masked elements, and so do long rows where the mask has the layout of the elements; elsewhere a copy replaces
 //! them. The sizes at which one kernel becomes faster than another stand in `thresholds`.
 
+use crate::element::ElementType;
+use crate::element::compare::Index;
 use crate::isa::InstructionSet;
-use crate::kernels::short_rows::{Answer, reads_masks, supports};
+use crate::kernels::columns::TILE_BYTES;
+use crate::kernels::omit::OMIT_BLOCK_BYTES;
+use crate::kernels::pack::{PACKED_BLOCK_BYTES, pitch};
+use crate::kernels::short_rows::{BATCH_ROWS, Kernel as ShortKernel, TRANSPOSED_PART_BYTES};
+use crate::kernels::small_inner;
 use crate::layout::{ReductionAxis, ReductionLayout};
 use crate::operations::input::{Input, Omit};
-use crate::operations::{small, small_inner};
+use crate::operations::small;
 use crate::thresholds::{
-    INTERLEAVED_BELOW_COLUMNS, MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512,
-    MASKED_COLUMNS_LEAST_COLUMNS, rows_least_elements,
+    Answer, BATCH_MULTIPLE_ROWS, BATCHED_ROWS_MOST_BYTES, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS, Limits,
+    MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS,
+    MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES,
+    SMALL_INNER_MOST_BLOCK_BYTES, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, rows_least_elements,
 };
+use crate::vector::Register;
+use crate::vector::set::{Set, with_set};
 
 /// What is asked of a reduction.
 pub struct Request<'a> {
@@ -40,8 +51,23 @@ pub struct Request<'a> {
 pub enum Kernel {
     /// Several blocks of a few columns in one call.
     SmallInner,
-    /// The blocks of a plan, in this form; whether they are packed first.
-    Blocks { form: Form, packed: bool },
+    /// Blocks, one after the other.
+    Blocks(Blocking),
+}
+
+/// How blocks are read, and how large they are before axes and threads bound them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocking {
+    /// The kernel.
+    pub form: Form,
+    /// Whether blocks are packed first.
+    pub packed: bool,
+    /// Positions of a tile.
+    pub tile: usize,
+    /// Elements of a block along the reduced axis.
+    pub chunk: usize,
+    /// Whether the rows of columns are not counted, because no place is wanted. Where blocks are combined they are.
+    pub uncounted: bool,
 }
 
 /// Which kernel reads a block.
@@ -66,16 +92,18 @@ pub fn is_small(input: &Input, elements: usize) -> bool {
 
 /// Chooses what reads a layout. The kept axis along which tiles lie comes first afterwards.
 pub fn choose(request: &Request, layout: &mut ReductionLayout) -> Kernel {
-    if small_inner::supports(request.input, layout) {
+    if is_small_inner(request.input, layout) {
         return Kernel::SmallInner;
     }
     let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
+    // One block after the other along the reduced axis, whose places are the indices.
+    let is_whole = layout.reduced.len() <= 1 && (reduced.strides.index, layout.origin.index) == (1, 0);
     if let Some(kept) = layout.kept.first()
         && request.is_contiguous(kept)
         && kept.len < INTERLEAVED_BELOW_COLUMNS
     {
         if let Some(rows) = interleaved_rows(request.input.element.size(), kept, &reduced) {
-            return Kernel::Blocks { form: Form::Interleaved(rows), packed: false };
+            return Kernel::Blocks(request.blocking(Form::Interleaved(rows), false, kept, &reduced, is_whole));
         }
         // A wide tile that has to be packed is better than a tile of a few columns.
         let widest = (0..layout.kept.len()).max_by_key(|&axis| layout.kept[axis].len).unwrap_or(0);
@@ -86,7 +114,7 @@ pub fn choose(request: &Request, layout: &mut ReductionLayout) -> Kernel {
     // Read only now: the swap above may have put another axis first.
     let kept = *layout.kept.first().unwrap_or(&ReductionAxis::POINT);
     let (form, packed) = request.form(&kept, &reduced);
-    Kernel::Blocks { form, packed }
+    Kernel::Blocks(request.blocking(form, packed, &kept, &reduced, is_whole))
 }
 
 impl Request<'_> {
@@ -97,23 +125,74 @@ impl Request<'_> {
         let omits = self.input.omits();
         let is_short = is_short(element.size(), kept, reduced);
         let rows_follow = kept.strides.input == (reduced.len * element.size()) as isize;
-        let short_rows = |follow| supports(element, kept.len, reduced.len, follow, self.answer());
+        let short_rows = |follow| reads_short_rows(element, kept.len, reduced.len, follow, self.answer());
         let mask_follows = self.reads_mask_along(reduced) && reduced.strides.mask == 1;
-        match () {
-            () if self.is_contiguous(kept) => (Form::Columns, false),
-            () if self.is_contiguous(reduced) && short_rows(rows_follow) => (Form::RowBatches, false),
+        if self.is_contiguous(kept) {
+            (Form::Columns, false)
+        } else if self.is_contiguous(reduced) && short_rows(rows_follow) {
+            (Form::RowBatches, false)
+        } else if self.reads_mask_along(kept) && kept.len >= MASKED_COLUMNS_LEAST_COLUMNS {
             // Masked elements are skipped where vectors can read both elements and mask.
-            () if self.reads_mask_along(kept) && kept.len >= MASKED_COLUMNS_LEAST_COLUMNS => (Form::Columns, false),
-            () if mask_follows && reads_masks(element, kept.len, reduced.len) => (Form::RowBatches, false),
+            (Form::Columns, false)
+        } else if mask_follows && short_kernel_under_mask(element, kept.len, reduced.len).is_some() {
+            (Form::RowBatches, false)
+        } else if omits && self.follows(reduced) && self.is_copied(reduced) && short_rows(true) {
             // A copy without the skipped elements, whose rows follow one another.
-            () if omits && self.follows(reduced) && self.is_copied(reduced) && short_rows(true) => {
-                (Form::RowBatches, true)
-            }
-            () if mask_follows && !is_short => (Form::Rows, false),
-            () if is_short => (Form::Columns, true),
-            () if omits && self.follows(kept) && kept.len >= MASKED_COLUMNS_LEAST_COLUMNS => (Form::Columns, true),
-            () => (Form::Rows, !self.is_contiguous(reduced)),
+            (Form::RowBatches, true)
+        } else if mask_follows && !is_short {
+            (Form::Rows, false)
+        } else if is_short {
+            (Form::Columns, true)
+        } else if omits && self.follows(kept) && kept.len >= MASKED_COLUMNS_LEAST_COLUMNS {
+            (Form::Columns, true)
+        } else {
+            (Form::Rows, !self.is_contiguous(reduced))
         }
+    }
+
+    /// How large blocks of a form are. Where the reduced axis `is_whole`, its places are the indices.
+    fn blocking(
+        &self,
+        form: Form,
+        packed: bool,
+        kept: &ReductionAxis,
+        reduced: &ReductionAxis,
+        is_whole: bool,
+    ) -> Blocking {
+        let element = self.input.element;
+        let size = element.size();
+        let omits = self.input.omits();
+        let scratch = if omits { OMIT_BLOCK_BYTES } else { PACKED_BLOCK_BYTES };
+        let has_columns = form == Form::Columns && !packed;
+        // The values of integers alone need no rows.
+        let uncounted = has_columns && is_whole && !self.places && element.is_integer();
+        let (tile, chunk) = match form {
+            // A mask whose layout is not that of the elements is copied.
+            Form::Columns if has_columns && omits && kept.strides.mask != 1 => {
+                (MASKED_TILE_COLUMNS, MASK_COPY_BYTES / MASKED_TILE_COLUMNS)
+            }
+            // As many columns as the kernel keeps bests of.
+            Form::Columns if uncounted => (fit(TILE_BYTES, size), usize::MAX),
+            Form::Columns if has_columns => (fit(TILE_BYTES, size), rows_counted(size)),
+            Form::Columns => {
+                let chunk = if is_short(size, kept, reduced) { reduced.len } else { ROWS_LEAST_ELEMENTS / 2 };
+                // Whole vectors.
+                ((fit(scratch, size) / chunk) & !(fit(16, size) - 1), chunk)
+            }
+            // Whole rows, or a stretch of one row, as far as the copy has room.
+            Form::Rows | Form::RowBatches if packed => {
+                let chunk = reduced.len.min(fit(scratch, size));
+                (fit(scratch, size) / pitch(chunk, size), chunk)
+            }
+            // The second end of the order reads the same rows again, from the first-level cache.
+            Form::RowBatches if self.ends > 1 => {
+                ((BOTH_ENDS_TILE_BYTES / size / reduced.len + 1).next_multiple_of(BATCH_MULTIPLE_ROWS), usize::MAX)
+            }
+            Form::Rows | Form::RowBatches => (TILE_MOST_POSITIONS, usize::MAX),
+            Form::Interleaved(rows) => (kept.len, rows.saturating_mul(rows_counted(size))),
+        };
+        let tile = tile.min(TILE_MOST_POSITIONS).min(fit(TILE_BYTES, size));
+        Blocking { form, packed, tile, chunk, uncounted }
     }
 
     /// What is wanted of each row.
@@ -155,8 +234,83 @@ impl Request<'_> {
     }
 }
 
+/// Whether several blocks of a few columns are read in one call: a short reduced axis has a small kept axis inside.
+fn is_small_inner(input: &Input, layout: &ReductionLayout) -> bool {
+    let ([columns, _, ..], [rows]) = (&layout.kept[..], &layout.reduced[..]) else { return false };
+    let size = input.element.size();
+    let row = columns.strides.input * columns.len as isize;
+    columns.strides.input == size as isize
+        && rows.strides.input >= row
+        && rows.strides.input.saturating_mul(rows.len as isize) <= SMALL_INNER_MOST_BLOCK_BYTES
+        && !input.swapped
+        && !input.skips()
+        && small_inner::supports(input.element, rows.len, columns.len, rows.strides.input == row)
+}
+
+/// Whether a reduction of short rows without a mask is read by the kernels for them. The rows may `follow` one another in memory.
+fn reads_short_rows(element: ElementType, rows: usize, len: usize, follow: bool, answer: Answer) -> bool {
+    let size = element.size();
+    // Fewer rows are not worth it, even where a kernel reads them one at a time.
+    let most_bytes = with_set!(I => I::most_bytes(size, answer), 0);
+    let kernel = short_kernel(element, rows, len, follow, answer == Answer::Both);
+    len * size <= most_bytes && kernel.is_some() && (rows >= BATCH_ROWS || kernel == Some(ShortKernel::Transposed))
+}
+
+/// The kernel for short rows without a mask, if one reads rows like these; `both` ends of the order may be wanted at once. Blocks
+/// ask again: threads may cut rows so that few or short ones are left.
+#[inline]
+pub fn short_kernel(element: ElementType, rows: usize, len: usize, follow: bool, both: bool) -> Option<ShortKernel> {
+    let size = element.size();
+    let bytes = len * size;
+    if len < 2 || element == ElementType::Bool {
+        return None;
+    }
+    with_set!(I => {
+        let register = <<I as Set>::Register as Register>::BYTES;
+        if bytes <= I::transposed_most_bytes(size) {
+            // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another.
+            let are_read = rows >= register / size && (follow || bytes >= TRANSPOSED_PART_BYTES);
+            are_read.then_some(ShortKernel::Transposed)
+        } else if bytes > SHORT_ROWS_MOST_BYTES {
+            None
+        } else if bytes > BATCHED_ROWS_MOST_BYTES {
+            Some(ShortKernel::Alone)
+        } else if rows < BATCH_ROWS {
+            None
+        } else if bytes <= I::unrolled_most_bytes(both) {
+            Some(ShortKernel::Unrolled)
+        } else {
+            Some(ShortKernel::Chunked)
+        }
+    }, None)
+}
+
+/// The kernel that reads short rows with their mask, if there is one.
+#[inline]
+pub fn short_kernel_under_mask(element: ElementType, rows: usize, len: usize) -> Option<ShortKernel> {
+    let bytes = len * element.size();
+    let is_read = with_set!(I => {
+        let register = <<I as Set>::Register as Register>::BYTES;
+        register > 16 && (MASKED_ROWS_LEAST_BYTES..=UNROLLED_MOST_REGISTERS * register).contains(&bytes)
+    }, false);
+    (is_read && rows >= BATCH_ROWS && element != ElementType::Bool).then_some(ShortKernel::Unrolled)
+}
+
+/// Whether the kernels for short rows find both ends of the order in one pass. Not for 16-bit floats: their keys do not tell the
+/// zeros apart.
+pub fn reads_both_at_once(element: ElementType, len: usize) -> bool {
+    let has_keys = element.is_float() && element.size() == 2;
+    !has_keys && with_set!(I => len * element.size() <= I::unrolled_most_bytes(true), false)
+}
+
+/// How short rows are read that the kernels for them leave to others, because NaN is among them or they are too few: as columns
+/// of a copy, or one by one.
+pub fn form_of_other_rows(len: usize, masked: bool) -> Form {
+    if len >= ROWS_LEAST_ELEMENTS || masked { Form::Rows } else { Form::Columns }
+}
+
 /// Whether rows are too short to be read one by one.
-pub fn is_short(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) -> bool {
+fn is_short(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) -> bool {
     reduced.len < rows_least_elements(size) && kept.len > 1
 }
 
@@ -165,4 +319,19 @@ fn interleaved_rows(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) 
     let rows = (2 * INTERLEAVED_BELOW_COLUMNS).div_ceil(kept.len);
     let follows = reduced.strides.input == (kept.len * size) as isize;
     (rows >= 4 && follows && reduced.len >= 8 * rows).then_some(rows)
+}
+
+/// How many elements of `size` bytes fit. Without a division, which is a large part of the cost of a small call: sizes are powers
+/// of two.
+pub fn fit(bytes: usize, size: usize) -> usize {
+    bytes >> size.trailing_zeros()
+}
+
+/// How many rows of columns the narrow indices of elements of `size` bytes count.
+pub fn rows_counted(size: usize) -> usize {
+    match size {
+        1 => u8::ROWS,
+        2 => u16::ROWS,
+        _ => u32::ROWS,
+    }
 }

@@ -22,12 +22,10 @@ use crate::operations::sink::{MinusOne, Results, Sink, Tile, are_utmost, combine
 use crate::operations::small;
 use crate::operations::small_inner;
 use crate::threads;
+use crate::thresholds::HEAD_BYTES;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{array, ptr};
-
-/// Bytes that the caller reads of a tile before threads start: they take less than a microsecond, and a start takes ten.
-const HEAD_BYTES: usize = 1 << 14;
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
 ///
@@ -67,7 +65,7 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let plan = match choose(&request, layout) {
         // SAFETY: the caller's promise.
         Kernel::SmallInner => return unsafe { small_inner::reduce(inputs, layout, sinks, num_threads) },
-        Kernel::Blocks { form, packed } => Plan::new(&request, (form, packed), layout, threads::tasks(num_threads)),
+        Kernel::Blocks(blocking) => Plan::new(blocking, inputs[0].element.size(), layout, threads::tasks(num_threads)),
     };
     let walk = Blocks { inputs, plan: &plan, origin };
     // Without a division for a small call.

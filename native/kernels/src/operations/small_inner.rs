@@ -2,33 +2,17 @@
 //! tile would pay; here one call of a kernel reads several blocks.
 
 use crate::kernels::lanes::{Lines, Outputs};
-use crate::kernels::small_inner::{self, SmallInner};
+use crate::kernels::small_inner::SmallInner;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::{EndsOfBlock, read_columns};
 use crate::operations::input::Input;
 use crate::operations::sink::{MinusOne, Results, Sink, Tile};
 use crate::threads;
-use crate::thresholds::SMALL_INNER_MOST_BLOCK_BYTES;
+use crate::thresholds::SMALL_INNER_TILE_COLUMNS;
 use std::ops::Range;
 use std::ptr;
 
-/// The most columns of blocks that are read together.
-const TILE_COLUMNS: usize = 512;
-
-/// Whether to read an input in this way.
-pub fn supports(input: &Input, layout: &ReductionLayout) -> bool {
-    let ([columns, _, ..], [rows]) = (&layout.kept[..], &layout.reduced[..]) else { return false };
-    let size = input.element.size();
-    let row = columns.strides.input * columns.len as isize;
-    columns.strides.input == size as isize
-        && rows.strides.input >= row
-        && rows.strides.input.saturating_mul(rows.len as isize) <= SMALL_INNER_MOST_BLOCK_BYTES
-        && !input.swapped
-        && !input.skips()
-        && small_inner::supports(input.element, rows.len, columns.len, rows.strides.input == row)
-}
-
-/// Reduces inputs that differ only in the end of the order. [`supports`] accepts the layout.
+/// Reduces inputs that differ only in the end of the order. The layout is one that [`choose`](super::choice::choose) has chosen this for.
 ///
 /// # Safety
 /// The inputs are readable wherever the layout leads, and the sinks take their tiles.
@@ -42,12 +26,12 @@ pub unsafe fn reduce<const ENDS: usize>(
     let (columns, outer) = layout.kept.split_first().expect("columns");
     let line = outer[0].len;
     let walk = |numbers: Range<usize>| {
-        let mut memory = Results::new(TILE_COLUMNS, inputs[0].element.size());
+        let mut memory = Results::new(SMALL_INNER_TILE_COLUMNS, inputs[0].element.size());
         let mut number = numbers.start;
         while number < numbers.end {
             let at = position(outer, layout.origin, number);
             // As many blocks of one line as the memory for results holds: the next line lies elsewhere.
-            let blocks = (TILE_COLUMNS / columns.len).min(line - number % line).min(numbers.end - number);
+            let blocks = (SMALL_INNER_TILE_COLUMNS / columns.len).min(line - number % line).min(numbers.end - number);
             for (input, &sink) in inputs.iter().zip(&sinks) {
                 // SAFETY: the caller's promise. Each block is read by one thread.
                 unsafe { read(input, layout, at, blocks, sink, &mut memory) };
@@ -59,7 +43,7 @@ pub unsafe fn reduce<const ENDS: usize>(
 }
 
 /// Reads neighbouring blocks, the first of which begins at `at`, and hands the results on where they are not written directly to
-/// the output. The blocks have at most [`TILE_COLUMNS`] columns in all.
+/// the output. The blocks have at most [`SMALL_INNER_TILE_COLUMNS`] columns in all.
 ///
 /// # Safety
 /// As for [`reduce`]; no other thread reads these blocks.
@@ -85,7 +69,10 @@ unsafe fn read(
     let row = rows.strides.input;
     let step = rows.strides.index;
     let last = input.last == (step >= 0);
-    debug_assert!(blocks * columns <= TILE_COLUMNS || !takes, "{blocks} blocks of {columns} columns have no room");
+    debug_assert!(
+        blocks * columns <= SMALL_INNER_TILE_COLUMNS || !takes,
+        "{blocks} blocks of {columns} columns have no room"
+    );
     let mut done = 0;
     while done < blocks {
         let data = input.data.wrapping_offset(at.input + block * done as isize);

@@ -31,13 +31,13 @@
 //! family 26, model 2). Not done: prefetching for longer rows with narrower registers (0.95 to 1.05 times as fast).
 
 use crate::isa::Task;
-use crate::kernels::lanes::{LINE, prefetch_rows};
+use crate::kernels::lanes::prefetch_rows;
 use crate::kernels::short_rows::chunked::Chunked;
 use crate::kernels::short_rows::mode::{AsIntegers, Both, Flip, IgnoreNan, Masked, Mode, Plain};
 use crate::kernels::short_rows::unrolled::Unrolled;
 use crate::kernels::short_rows::{Constants, Job};
 use crate::thresholds::{
-    BATCHED_ROWS_MOST_BYTES, Limits, PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES, UNROLLED_MOST_REGISTERS,
+    Limits, PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES, SHORT_ROWS_MOST_BYTES, UNROLLED_MOST_REGISTERS,
 };
 use crate::vector::set::Unpacked;
 use crate::vector::{Kind, Lanes, Mask, Nans, Register, fold_four, splat, spread, spread_four};
@@ -58,32 +58,31 @@ pub const SPILLED_CHUNKS: usize = 512;
 /// Bytes between a batch of short rows and the batch that is prefetched meanwhile.
 const AHEAD_BYTES: usize = 6 << 10;
 
-/// Returns the number of rows done.
+/// Reads rows of up to eight registers. Returns the number of rows done.
 ///
 /// # Safety
 /// As for [`ShortRows::run`](super::ShortRows::run), of which this is a part.
-pub unsafe fn run<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
+pub unsafe fn unrolled<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
+    debug_assert!(job.rows >= BATCH_ROWS && job.len >= <I::Register as Lanes<K>>::LANES, "{} rows", job.rows);
     match job.len.div_ceil(<I::Register as Lanes<K>>::LANES) {
-        count if !job.lines.mask.is_null() => masked::<I, K>(set, job, count),
-        count if count >= BATCHED_CHUNK_REGISTERS && job.len * K::SIZE > BATCHED_ROWS_MOST_BYTES => {
-            chunked::<I, K, 1, ALONE_CHUNK_REGISTERS>(set, job)
+        1 => in_registers::<I, K, 1>(set, job),
+        2 => in_registers::<I, K, 2>(set, job),
+        3 => in_registers::<I, K, 3>(set, job),
+        4 => in_registers::<I, K, 4>(set, job),
+        5 | 6 => in_registers::<I, K, 6>(set, job),
+        count => {
+            debug_assert!(count <= UNROLLED_MOST_REGISTERS, "rows of {count} registers");
+            in_registers::<I, K, UNROLLED_MOST_REGISTERS>(set, job)
         }
-        _ if job.rows < BATCH_ROWS => 0,
-        1 => unrolled::<I, K, 1>(set, job),
-        2 => unrolled::<I, K, 2>(set, job),
-        3 => unrolled::<I, K, 3>(set, job),
-        4 => unrolled::<I, K, 4>(set, job),
-        5 | 6 => unrolled::<I, K, 6>(set, job),
-        7 | 8 => unrolled::<I, K, UNROLLED_MOST_REGISTERS>(set, job),
-        _ => chunked::<I, K, BATCH_ROWS, BATCHED_CHUNK_REGISTERS>(set, job),
     }
 }
 
-/// Reads rows of `count` registers, with their mask.
+/// Reads rows of up to eight registers, with their mask.
 ///
 /// # Safety
-/// As for [`run`].
-unsafe fn masked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job, count: usize) -> usize {
+/// As for [`unrolled`].
+pub unsafe fn masked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
+    let count = job.len.div_ceil(<I::Register as Lanes<K>>::LANES);
     debug_assert!(count <= UNROLLED_MOST_REGISTERS && job.rows >= BATCH_ROWS);
     if const { I::Register::BYTES == 16 } {
         0 // Masks are not read.
@@ -99,15 +98,16 @@ unsafe fn masked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job, coun
 /// Reads rows of at most `N` registers.
 ///
 /// # Safety
-/// As for [`run`].
-unsafe fn unrolled<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(set: I, job: &Job) -> usize {
-    // Rows this short are transposed instead, so this code is not needed.
-    if N * <I::Register as Lanes<K>>::LANES * K::SIZE <= I::transposed_most_bytes(K::SIZE) {
+/// As for [`unrolled`].
+unsafe fn in_registers<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(set: I, job: &Job) -> usize {
+    let most_bytes = N * <I::Register as Lanes<K>>::LANES * K::SIZE;
+    // Rows this short are transposed instead, and longer ones are read in chunks: this code is not needed.
+    if most_bytes <= I::transposed_most_bytes(K::SIZE) {
         0
     } else if const { !K::KEYS } && !job.other.is_null() {
         set.run(Batches::<K, I::Register, Unrolled<Both, N>, BATCH_ROWS>::new(job))
-    } else if const { N == UNROLLED_MOST_REGISTERS && I::Register::BYTES == LINE } {
-        chunked::<I, K, BATCH_ROWS, BATCHED_CHUNK_REGISTERS>(set, job)
+    } else if most_bytes > I::unrolled_most_bytes(false) {
+        0
     } else if const { K::FLOAT } && job.ignore_nan {
         set.run(Batches::<K, I::Register, Unrolled<IgnoreNan, N>, BATCH_ROWS>::new(job))
     } else if const { K::KEYS } {
@@ -123,14 +123,32 @@ unsafe fn unrolled<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(set: 
     }
 }
 
-/// Reads rows of more than four registers, `ROWS` at a time.
+/// Reads longer rows four at a time.
 ///
 /// # Safety
-/// As for [`run`].
-unsafe fn chunked<I: Limits<Register: Lanes<K>>, K: Kind, const ROWS: usize, const CHUNK: usize>(
+/// As for [`unrolled`].
+pub unsafe fn chunked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
+    in_chunks::<I, K, BATCH_ROWS, BATCHED_CHUNK_REGISTERS>(set, job)
+}
+
+/// Reads still longer rows one at a time.
+///
+/// # Safety
+/// As for [`unrolled`].
+pub unsafe fn alone<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
+    in_chunks::<I, K, 1, ALONE_CHUNK_REGISTERS>(set, job)
+}
+
+/// Reads rows of more than `CHUNK` registers, `ROWS` at a time.
+///
+/// # Safety
+/// As for [`unrolled`].
+unsafe fn in_chunks<I: Limits<Register: Lanes<K>>, K: Kind, const ROWS: usize, const CHUNK: usize>(
     set: I,
     job: &Job,
 ) -> usize {
+    debug_assert!(job.rows >= ROWS && job.len >= CHUNK * <I::Register as Lanes<K>>::LANES, "rows of {}", job.len);
+    debug_assert!(job.len * K::SIZE <= SHORT_ROWS_MOST_BYTES && job.lines.mask.is_null() && job.other.is_null());
     if const { K::FLOAT } && job.ignore_nan {
         set.run(Batches::<K, I::Register, Chunked<IgnoreNan, CHUNK>, ROWS>::new(job))
     } else if const { K::KEYS } {
@@ -147,7 +165,7 @@ unsafe fn chunked<I: Limits<Register: Lanes<K>>, K: Kind, const ROWS: usize, con
 /// Lets keys decide what integers could not: the rows after the first `done`, or the last batch if fewer rows remain.
 ///
 /// # Safety
-/// As for [`run`].
+/// As for [`unrolled`].
 #[inline(always)]
 unsafe fn with_keys<K: Kind, const ROWS: usize>(job: &Job, done: usize, keys: impl FnOnce(&Job) -> usize) -> usize {
     if done == job.rows {
@@ -160,7 +178,7 @@ unsafe fn with_keys<K: Kind, const ROWS: usize>(job: &Job, done: usize, keys: im
 /// One way to read `ROWS` rows at a time.
 ///
 /// # Safety
-/// Every operation requires what [`run`] does, and that the job has `ROWS` rows from number `first` on. `spill` has room for the
+/// Every operation requires what [`unrolled`] does, and that the job has `ROWS` rows from number `first` on. `spill` has room for the
 /// lanes that [`reduce`](Self::reduce) keeps, and [`find`](Self::find) gets what it has kept of the same rows.
 pub trait Batch<K: Kind, V: Lanes<K>, const ROWS: usize> {
     /// How elements become lanes.
@@ -306,7 +324,7 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
     /// Returns the number of rows done.
     ///
     /// # Safety
-    /// As for [`run`].
+    /// As for [`unrolled`].
     #[inline(always)]
     unsafe fn read<const SPILL: usize>(&self) -> usize {
         let job = self.job;

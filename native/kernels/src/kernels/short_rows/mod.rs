@@ -14,7 +14,7 @@
 //!
 //! Neither kernel reads a byte outside the rows. Where NaN loses, the identity replaces it. Otherwise a
 //! kernel stops at a batch with NaN, which it leaves to the caller, and returns the number of rows before it. Masks are supported
-//! for rows of up to eight registers ([`reads_masks`]); for other rows a copy replaces masked elements first. Bools are not
+//! for rows of up to eight registers; for other rows a copy replaces masked elements first. Bools are not
 //! supported.
 
 #![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
@@ -27,15 +27,29 @@ mod unrolled;
 
 use crate::element::ElementType;
 use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
-pub use crate::thresholds::{Answer, Limits};
-use crate::thresholds::{MASKED_ROWS_LEAST_BYTES, SHORT_ROWS_MOST_BYTES, UNROLLED_MOST_REGISTERS};
+use crate::thresholds::Limits;
 use crate::vector::extent::{Readable, Writable};
-use crate::vector::set::{Set, with_kind, with_set};
-use crate::vector::{Kind, Lanes, Register, splat};
+use crate::vector::set::{with_kind, with_set};
+use crate::vector::{Kind, Lanes, splat};
+pub use batched::BATCH_ROWS;
+pub use transposed::PART_BYTES as TRANSPOSED_PART_BYTES;
+
+/// How short rows are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// One row for each lane of a register.
+    Transposed,
+    /// Four rows at a time, in a loop over their registers that is unrolled; under a mask too.
+    Unrolled,
+    /// Four rows at a time, in chunks of registers.
+    Chunked,
+    /// One row at a time, in chunks of registers.
+    Alone,
+}
 
 /// Finds the extremum of each of several rows.
 pub struct ShortRows {
-    /// The rows, without a mask unless [`reads_masks`] allows it.
+    /// The rows, with a mask only for [`Kernel::Unrolled`].
     pub lines: Lines,
     /// Number of rows.
     pub rows: usize,
@@ -55,45 +69,13 @@ pub struct ShortRows {
     pub to: Outputs,
     /// Set where an element, masked or not, equals the identity, which replaces masked ones; may be null without a mask.
     pub identity_seen: *mut bool,
-    /// Receives the extremum at the other end of the order, where [`read_both`] allows it and no place is wanted; or null.
+    /// Receives the extremum at the other end of the order, which [`Kernel::Transposed`] and [`Kernel::Unrolled`] find
+    /// where no place is wanted; or null.
     pub other: *mut u8,
     /// Memory that is read next, as long as the rows, for [`transposed`] to prefetch; or null.
     pub ahead: *const u8,
     /// Bytes of the array that the rows are read from; 0 where they are a copy, which the first-level cache holds.
     pub bytes: usize,
-}
-
-/// Whether these kernels read rows of `len` elements; the rows may `follow` one another in memory.
-pub fn supports(element: ElementType, rows: usize, len: usize, follow: bool, answer: Answer) -> bool {
-    let size = element.size();
-    let bytes = len * size;
-    len >= 2
-        && element != ElementType::Bool
-        && with_set!(I => {
-            let is_transposed = bytes <= I::transposed_most_bytes(size);
-            let there = match is_transposed {
-                true => rows >= <I as Set>::Register::BYTES / size && (follow || bytes >= transposed::PART_BYTES),
-                false => rows >= batched::BATCH_ROWS,
-            };
-            there && bytes <= I::most_bytes(size, answer)
-        }, false)
-}
-
-/// Whether these kernels read rows of `len` elements under a mask.
-pub fn reads_masks(element: ElementType, rows: usize, len: usize) -> bool {
-    let bytes = len * element.size();
-    rows >= batched::BATCH_ROWS
-        && element != ElementType::Bool
-        && with_set!(I => {
-            let register = <<I as Set>::Register as Register>::BYTES;
-            register > 16 && (MASKED_ROWS_LEAST_BYTES..=UNROLLED_MOST_REGISTERS * register).contains(&bytes)
-        }, false)
-}
-
-/// Whether both ends of the order can be found in one pass. Not for 16-bit floats: their keys do not tell the zeros apart.
-pub fn read_both(element: ElementType, len: usize) -> bool {
-    let has_keys = element.is_float() && element.size() == 2;
-    !has_keys && with_set!(I => len * element.size() <= UNROLLED_MOST_REGISTERS * <I as Set>::Register::BYTES, false)
 }
 
 /// What a kernel reads and writes: elements of a kind.
@@ -222,18 +204,14 @@ struct Constants<V> {
 }
 
 impl ShortRows {
-    /// Returns the number of rows done: the next rows have NaN among them, or are too few, or too short to be read with a mask.
+    /// Reads the rows with a kernel. Returns the number of rows done: the next rows have NaN among them, or are too few.
     ///
     /// # Safety
     /// The memory holds the rows, and has room for the results, that the fields describe.
-    pub unsafe fn run(&self) -> usize {
+    pub unsafe fn run(&self, kernel: Kernel) -> usize {
         self.check();
-        // Rows that are cut among threads may be too short.
-        if self.len < 2 || !self.lines.mask.is_null() && !reads_masks(self.element, self.rows, self.len) {
-            return 0;
-        }
         with_set!(I, set => with_kind!(self.element, self.largest, K, flip, infinity => {
-            self.by_length::<I, K>(set, flip, infinity)
+            self.of_kind::<I, K>(set, kernel, flip, infinity)
         }), 0)
     }
 
@@ -251,11 +229,17 @@ impl ShortRows {
         debug_assert!(other.is_null() || to.index.is_null(), "both ends of the order have no places");
     }
 
-    /// Chooses the kernel for rows of this length.
+    /// Reads rows of elements of a kind.
     ///
     /// # Safety
     /// As for [`run`](Self::run).
-    unsafe fn by_length<I: Limits<Register: Lanes<K>>, K: Kind>(&self, set: I, flip: i64, infinity: i64) -> usize {
+    unsafe fn of_kind<I: Limits<Register: Lanes<K>>, K: Kind>(
+        &self,
+        set: I,
+        kernel: Kernel,
+        flip: i64,
+        infinity: i64,
+    ) -> usize {
         let Self {
             lines,
             rows,
@@ -287,19 +271,12 @@ impl ShortRows {
             ahead,
             bytes,
         };
-        let bytes = len * K::SIZE;
-        let is_transposed = bytes <= I::transposed_most_bytes(K::SIZE) && lines.mask.is_null();
-        // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another. What is
-        // left over here is left to the caller.
-        if is_transposed
-            && rows >= <I::Register as Lanes<K>>::LANES
-            && (bytes >= transposed::PART_BYTES || lines.stride == bytes as isize)
-        {
-            transposed::run::<I, K>(set, &job)
-        } else if !is_transposed && rows > 0 && bytes <= SHORT_ROWS_MOST_BYTES {
-            batched::run::<I, K>(set, &job)
-        } else {
-            0
+        match kernel {
+            Kernel::Transposed => transposed::run::<I, K>(set, &job),
+            Kernel::Unrolled if lines.mask.is_null() => batched::unrolled::<I, K>(set, &job),
+            Kernel::Unrolled => batched::masked::<I, K>(set, &job),
+            Kernel::Chunked => batched::chunked::<I, K>(set, &job),
+            Kernel::Alone => batched::alone::<I, K>(set, &job),
         }
     }
 }
