@@ -95,15 +95,20 @@ pub fn choose(request: &Request, layout: &mut ReductionLayout) -> Kernel {
     if is_small_inner(request.input, layout) {
         return Kernel::SmallInner;
     }
+    let (form, packed) = choose_form(request, layout);
+    Kernel::Blocks(request.blocking(form, packed, layout))
+}
+
+/// Chooses the form of blocks, and whether they are packed. The kept axis along which tiles lie comes first afterwards.
+#[inline(always)]
+fn choose_form(request: &Request, layout: &mut ReductionLayout) -> (Form, bool) {
     let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
-    // One block after the other along the reduced axis, whose places are the indices.
-    let is_whole = layout.reduced.len() <= 1 && (reduced.strides.index, layout.origin.index) == (1, 0);
     if let Some(kept) = layout.kept.first()
         && request.is_contiguous(kept)
         && kept.len < INTERLEAVED_BELOW_COLUMNS
     {
         if let Some(rows) = interleaved_rows(request.input.element.size(), kept, &reduced) {
-            return Kernel::Blocks(request.blocking(Form::Interleaved(rows), false, kept, &reduced, is_whole));
+            return (Form::Interleaved(rows), false);
         }
         // A wide tile that has to be packed is better than a tile of a few columns.
         let widest = (0..layout.kept.len()).max_by_key(|&axis| layout.kept[axis].len).unwrap_or(0);
@@ -113,8 +118,7 @@ pub fn choose(request: &Request, layout: &mut ReductionLayout) -> Kernel {
     }
     // Read only now: the swap above may have put another axis first.
     let kept = *layout.kept.first().unwrap_or(&ReductionAxis::POINT);
-    let (form, packed) = request.form(&kept, &reduced);
-    Kernel::Blocks(request.blocking(form, packed, &kept, &reduced, is_whole))
+    request.form(&kept, &reduced)
 }
 
 impl Request<'_> {
@@ -150,21 +154,18 @@ impl Request<'_> {
         }
     }
 
-    /// How large blocks of a form are. Where the reduced axis `is_whole`, its places are the indices.
-    fn blocking(
-        &self,
-        form: Form,
-        packed: bool,
-        kept: &ReductionAxis,
-        reduced: &ReductionAxis,
-        is_whole: bool,
-    ) -> Blocking {
+    /// How large blocks of a form are.
+    #[inline(always)]
+    fn blocking(&self, form: Form, packed: bool, layout: &ReductionLayout) -> Blocking {
+        let kept = layout.kept.first().unwrap_or(&ReductionAxis::POINT);
+        let reduced = layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
         let element = self.input.element;
         let size = element.size();
         let omits = self.input.omits();
         let scratch = if omits { OMIT_BLOCK_BYTES } else { PACKED_BLOCK_BYTES };
         let has_columns = form == Form::Columns && !packed;
-        // The values of integers alone need no rows.
+        // The values of integers alone need no rows, where the places along the reduced axis are the indices.
+        let is_whole = layout.reduced.len() <= 1 && (reduced.strides.index, layout.origin.index) == (1, 0);
         let uncounted = has_columns && is_whole && !self.places && element.is_integer();
         let (tile, chunk) = match form {
             // A mask whose layout is not that of the elements is copied.
@@ -249,40 +250,51 @@ fn is_small_inner(input: &Input, layout: &ReductionLayout) -> bool {
 
 /// Whether a reduction of short rows without a mask is read by the kernels for them. The rows may `follow` one another in memory.
 fn reads_short_rows(element: ElementType, rows: usize, len: usize, follow: bool, answer: Answer) -> bool {
-    let size = element.size();
-    // Fewer rows are not worth it, even where a kernel reads them one at a time.
-    let most_bytes = with_set!(I => I::most_bytes(size, answer), 0);
-    let kernel = short_kernel(element, rows, len, follow, answer == Answer::Both);
-    len * size <= most_bytes && kernel.is_some() && (rows >= BATCH_ROWS || kernel == Some(ShortKernel::Transposed))
+    // One row needs none of this: it is read by itself.
+    rows > 1
+        && with_set!(I => {
+            let kernel = short_kernel_of::<I>(element, rows, len, follow, answer == Answer::Both);
+            // Where a kernel reads rows one at a time, a few are not worth it.
+            let are_enough = rows >= BATCH_ROWS || kernel == Some(ShortKernel::Transposed);
+            kernel.is_some() && are_enough && len * element.size() <= I::most_bytes(element.size(), answer)
+        }, false)
 }
 
 /// The kernel for short rows without a mask, if one reads rows like these; `both` ends of the order may be wanted at once. Blocks
 /// ask again: threads may cut rows so that few or short ones are left.
 #[inline]
 pub fn short_kernel(element: ElementType, rows: usize, len: usize, follow: bool, both: bool) -> Option<ShortKernel> {
+    with_set!(I => short_kernel_of::<I>(element, rows, len, follow, both), None)
+}
+
+/// [`short_kernel`] for an instruction set.
+#[inline(always)]
+fn short_kernel_of<I: Limits>(
+    element: ElementType,
+    rows: usize,
+    len: usize,
+    follow: bool,
+    both: bool,
+) -> Option<ShortKernel> {
     let size = element.size();
     let bytes = len * size;
     if len < 2 || element == ElementType::Bool {
-        return None;
+        None
+    } else if bytes <= I::transposed_most_bytes(size) {
+        // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another.
+        let are_read = rows >= I::Register::BYTES / size && (follow || bytes >= TRANSPOSED_PART_BYTES);
+        are_read.then_some(ShortKernel::Transposed)
+    } else if bytes > SHORT_ROWS_MOST_BYTES {
+        None
+    } else if bytes > BATCHED_ROWS_MOST_BYTES {
+        Some(ShortKernel::Alone)
+    } else if rows < BATCH_ROWS {
+        None
+    } else if bytes <= I::unrolled_most_bytes(both) {
+        Some(ShortKernel::Unrolled)
+    } else {
+        Some(ShortKernel::Chunked)
     }
-    with_set!(I => {
-        let register = <<I as Set>::Register as Register>::BYTES;
-        if bytes <= I::transposed_most_bytes(size) {
-            // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another.
-            let are_read = rows >= register / size && (follow || bytes >= TRANSPOSED_PART_BYTES);
-            are_read.then_some(ShortKernel::Transposed)
-        } else if bytes > SHORT_ROWS_MOST_BYTES {
-            None
-        } else if bytes > BATCHED_ROWS_MOST_BYTES {
-            Some(ShortKernel::Alone)
-        } else if rows < BATCH_ROWS {
-            None
-        } else if bytes <= I::unrolled_most_bytes(both) {
-            Some(ShortKernel::Unrolled)
-        } else {
-            Some(ShortKernel::Chunked)
-        }
-    }, None)
 }
 
 /// The kernel that reads short rows with their mask, if there is one.

@@ -186,6 +186,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let per_line = plan.blocks_per_line();
         let states = states.each_mut().map(Results::outputs);
         for step in 0..blocks.len() {
+            // Asked only where a block follows.
+            // SAFETY: the states have results for the tile once a block has been read.
+            if step > 0 && unsafe { self.is_settled(len, &states) } {
+                return true;
+            }
             if !is_needed() {
                 return step > 0;
             }
@@ -206,10 +211,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                     // SAFETY: both have results for the tile.
                     unsafe { combine(len, *state, block, input, input.last) };
                 }
-            }
-            // SAFETY: the states have results for the tile.
-            if unsafe { self.is_settled(len, &states) } {
-                break;
             }
         }
         true

@@ -31,6 +31,8 @@ use crate::thresholds::Limits;
 use crate::vector::extent::{Readable, Writable};
 use crate::vector::set::{with_kind, with_set};
 use crate::vector::{Kind, Lanes, splat};
+use std::ops::Deref;
+
 pub use batched::BATCH_ROWS;
 pub use transposed::PART_BYTES as TRANSPOSED_PART_BYTES;
 
@@ -48,6 +50,7 @@ pub enum Kernel {
 }
 
 /// Finds the extremum of each of several rows.
+#[derive(Clone, Copy)]
 pub struct ShortRows {
     /// The rows, with a mask only for [`Kernel::Unrolled`].
     pub lines: Lines,
@@ -78,39 +81,41 @@ pub struct ShortRows {
     pub bytes: usize,
 }
 
-/// What a kernel reads and writes: elements of a kind.
+/// What a kernel does: the rows, and what their elements are compared with.
 #[derive(Clone, Copy)]
 struct Job {
-    lines: Lines,
-    rows: usize,
-    len: usize,
-    last: bool,
+    short_rows: ShortRows,
     /// Bits of an element to flip before elements are compared, so that the largest of the kind is wanted.
     flip: i64,
     /// The bits of infinity, for 16-bit floats.
     infinity: i64,
     /// The bits of the identity.
     identity: i64,
-    ignore_nan: bool,
-    minus_one_for_identity: bool,
-    identity_seen: *mut bool,
-    to: Outputs,
-    other: *mut u8,
-    ahead: *const u8,
-    bytes: usize,
+}
+
+/// The fields of the rows are those of the job.
+impl Deref for Job {
+    type Target = ShortRows;
+    #[inline(always)]
+    fn deref(&self) -> &ShortRows {
+        &self.short_rows
+    }
 }
 
 impl Job {
     /// The same job for the other end of the order.
     fn opposite<K: Kind>(&self) -> Self {
         let to = Outputs { values: self.other, ..Outputs::NOTHING };
-        Self { flip: self.flip ^ Self::reversal::<K>(), to, ..*self }
+        let short_rows = ShortRows { to, ..self.short_rows };
+        Self { short_rows, flip: self.flip ^ Self::reversal::<K>(), ..*self }
     }
 
     /// The job without the first `done` rows.
     fn after<K: Kind>(&self, done: usize) -> Self {
         let lines = self.lines.from(done as isize);
-        Self { lines, rows: self.rows - done, to: self.to.from(done, K::SIZE), ..*self }
+        let to = self.to.from(done, K::SIZE);
+        let short_rows = ShortRows { lines, rows: self.rows - done, to, ..self.short_rows };
+        Self { short_rows, ..*self }
     }
 
     /// Bits whose flip reverses the order.
@@ -240,40 +245,11 @@ impl ShortRows {
         flip: i64,
         infinity: i64,
     ) -> usize {
-        let Self {
-            lines,
-            rows,
-            len,
-            last,
-            ignore_nan,
-            minus_one_for_identity,
-            identity_seen,
-            to,
-            other,
-            ahead,
-            bytes,
-            ..
-        } = *self;
         let identity = self.element.identity(self.largest) as i64;
-        let job = Job {
-            lines,
-            rows,
-            len,
-            last,
-            flip,
-            infinity,
-            identity,
-            ignore_nan,
-            minus_one_for_identity,
-            identity_seen,
-            to,
-            other,
-            ahead,
-            bytes,
-        };
+        let job = Job { short_rows: *self, flip, infinity, identity };
         match kernel {
             Kernel::Transposed => transposed::run::<I, K>(set, &job),
-            Kernel::Unrolled if lines.mask.is_null() => batched::unrolled::<I, K>(set, &job),
+            Kernel::Unrolled if self.lines.mask.is_null() => batched::unrolled::<I, K>(set, &job),
             Kernel::Unrolled => batched::masked::<I, K>(set, &job),
             Kernel::Chunked => batched::chunked::<I, K>(set, &job),
             Kernel::Alone => batched::alone::<I, K>(set, &job),
