@@ -23,10 +23,11 @@ pytestmark = pytest.mark.skipif(not INTERPRETED, reason="PyTorch is large: .ci/l
 if INTERPRETED:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.utils._python_dispatch import TorchDispatchMode
 
     import random_gpu
     from extremum import gpu, interop
-    from extremum.gpu import calls, engine, launcher, operators, plans
+    from extremum.gpu import calls, elementwise, engine, launcher, plans, reductions, selection
     from random_gpu import array_of, elements, exactly, laid_out, tensor_of
 
 INDEX = ("argmax", "argmin")
@@ -129,10 +130,13 @@ def test_the_k_best_have_the_bits_of_the_cpu(dtype, mode, limits):
 def launches(monkeypatch):
     """The names of the kernels that have run."""
     names = []
-    launch = operators.launch
-    monkeypatch.setattr(
-        operators, "launch", lambda kernel, *given: [names.append(kernel.fn.__name__), launch(kernel, *given)]
-    )
+
+    def launch(kernel, *given):
+        names.append(kernel.fn.__name__)
+        launcher.launch(kernel, *given)
+
+    for module in (elementwise, reductions, selection):
+        monkeypatch.setattr(module, "launch", launch)
     return names
 
 
@@ -156,12 +160,12 @@ def test_every_way_to_the_k_best_is_taken(launches):
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
 def test_keys_of_64_bits_are_sorted_by_both_halves(dtype):
     rng = np.random.default_rng(4)
-    upper, lower, last = rng.integers(0, 3, (3, 5, 300), dtype=np.uint64)
+    upper, lower, last = rng.integers(0, 3, (3, 2, 30), dtype=np.uint64)
     # Equal upper halves, with lower ones on both sides of the sign, and equal elements.
     x = ((upper << np.uint64(62)) | (lower << np.uint64(31)) | last).view(dtype)
     for mode in ("largest", "smallest"):
-        assert_same("top_k", x, 40, mode=mode)
-        assert_same("top_k", x, 40, mode=mode, where=rng.random(x.shape) < 0.5, nan_policy="omit", default=0)
+        assert_same("top_k", x, 12, mode=mode)
+        assert_same("top_k", x, 12, mode=mode, where=rng.random(x.shape) < 0.5, nan_policy="omit", default=0)
 
 
 def test_both_ends_and_all_operands_take_one_launch(launches):
@@ -354,6 +358,19 @@ def test_a_library_without_a_namespace_of_its_arrays(monkeypatch):
     assert indices.tensor.tolist() == [[1], [0]]
 
 
+def test_arrays_with_negative_strides_are_copied_by_their_library(monkeypatch):
+    class Array(np.ndarray):
+        """As CuPy's, whose strides may be negative; PyTorch's may not."""
+
+    Array.__module__ = "cupy._core.core"
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(from_dlpack=np.from_dlpack))
+    x = np.arange(12.0).reshape(3, 4)[::-1, ::-1].view(Array)
+    with pytest.raises((ValueError, RuntimeError, BufferError)):
+        torch.from_dlpack(x)
+    assert np.asarray(gpu.argmax(x, 1)).tolist() == [0, 0, 0]
+    assert np.asarray(gpu.max(x, 0)).tolist() == [11, 10, 9, 8]
+
+
 def test_what_dlpack_does_not_give_is_named(monkeypatch):
     class OnOther:
         def __dlpack_device__(self):
@@ -383,6 +400,7 @@ def test_the_version_names_the_gpus(monkeypatch):
 COMPILED = {
     "argmax": lambda x: gpu.argmax(x + 1, 1),
     "an index type": lambda x: gpu.argmin(x, 0, dtype="int32", keepdims=True),
+    "an index type of NumPy": lambda x: gpu.top_k(x, 2, index_dtype=np.int32)[1] + gpu.argmax(x, dtype=np.dtype("u1")),
     "omit": lambda x: gpu.argmin(x, 0, nan_policy="omit", default=-1),
     "a mask": lambda x: gpu.max(x, (0, 1), where=x > 0, default=0.5),
     "values and indices": lambda x: gpu.max(x, 1, return_index=True)[0] + 1,
@@ -406,6 +424,95 @@ def test_torch_compile_sees_one_graph(name, dynamic):
             actual, expected = (actual,), (expected,)
         for own, other in zip(actual, expected, strict=True):
             assert torch.equal(own, other)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_has_to_see_elements_breaks_the_graph():
+    compiled = torch.compile(lambda x: gpu.max(x, 0, nan_policy="raise") + 1, backend="aot_eager")
+    assert compiled(torch.tensor([1.0, 2.0])) == 3
+    assert "the array holds NaN" in explained(compiled, torch.tensor([1.0, torch.nan]))
+    masked = torch.compile(lambda x: gpu.min(x, where=x > 1), backend="aot_eager")
+    assert masked(torch.tensor([1.0, 2.0])) == 2
+    assert "has no element to choose from" in explained(masked, torch.tensor([1.0, 1.0]))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("function", CALLS)
+def test_gradients_are_refused_in_a_graph_too(function):
+    own = getattr(gpu, function)
+    x = torch.ones((2, 3), requires_grad=True)
+    text = "a tensor that requires its gradient"
+    compiled = torch.compile(lambda x: own(x * 2, *CALLS[function]), backend="aot_eager")
+    assert text in explained(own, x, *CALLS[function])
+    assert text in explained(compiled, x)
+    with torch.no_grad():
+        # Nothing is recorded, as on the CPU.
+        for result in (own(x, *CALLS[function]), compiled(x)):
+            assert not any(each.requires_grad for each in (result if isinstance(result, tuple) else (result,)))
+
+
+def test_arrays_of_two_devices_are_refused():
+    x = torch.ones(3)
+    text = "max: where is on the device meta, and the array on cpu; help: move the mask to the device of the array"
+    assert text in explained(gpu.max, x, where=torch.ones(3, dtype=torch.bool, device="meta"))
+
+
+def test_operands_on_two_gpus_are_refused(monkeypatch):
+    monkeypatch.setattr(launcher, "INTERPRETED", False)
+    with FakeTensorMode():
+        operands = [torch.empty(3, device=f"cuda:{number}") for number in range(2)]
+        text = "the operands are on the devices cuda:0 and cuda:1; help: move them to one device first"
+        assert text in explained(gpu.maximum, *operands)
+
+
+class Operations(TorchDispatchMode if INTERPRETED else object):
+    """Notes the operations of PyTorch in a ``with`` block, and the elements that are allocated."""
+
+    def __init__(self):
+        super().__init__()
+        self.names, self.allocated = [], []
+
+    def __torch_dispatch__(self, function, types, given=(), options=None):
+        result = function(*given, **options or {})
+        name = function.name().partition("::")[2].partition(".")[0]
+        self.names.append(name)
+        if name == "empty":
+            self.allocated.append(result.numel())
+        return result
+
+
+# Views of memory that is there.
+VIEWS = {"view", "detach", "permute", "expand", "_unsafe_view", "_reshape_alias", "select", "alias", "slice", "unbind"}
+
+
+@pytest.mark.parametrize(
+    ("call", "allocated"),
+    [
+        # Results alone: values are allocated with no elements where only indices are wanted.
+        (lambda x: gpu.argmax(x, 1), [0, 40]),
+        (lambda x: gpu.max(x[:9], 0, return_index=True), [3000, 3000]),
+        (lambda x: gpu.minmax(x, 1), [80, 80]),
+        # Keys and places of 20 parts.
+        (lambda x: gpu.argmin(x), [0, 1, 20, 20]),
+        (lambda x: gpu.maximum(x, x[:1]), [120000]),
+        (lambda x: gpu.hardmax(x), [0, 40, 120000]),
+        (lambda x: gpu.top_k(x[:, :500], 8), [320, 320]),
+        # The best of 93 groups of each row, and the numbers of the 8 best groups.
+        (lambda x: gpu.top_k(x, 8), [320, 320, 320, 3720, 3720]),
+    ],
+)
+def test_a_call_allocates_results_and_scratch_and_waits_for_nothing(call, allocated, monkeypatch):
+    for module in (elementwise, reductions, selection):
+        monkeypatch.setattr(module, "launch", lambda *given: None)
+    monkeypatch.setattr(reductions, "processors", lambda device: 132)
+    calls._KNOWN.clear()
+    x = torch.zeros((40, 3000))
+    call(x)
+    with Operations() as operations:
+        call(x)
+    assert operations.allocated == allocated
+    # Nothing is copied, and nothing reads an element.
+    assert set(operations.names) <= {"empty"} | VIEWS
 
 
 def test_nothing_looks_at_elements_that_torch_compile_traces():

@@ -96,6 +96,9 @@ def test_torchs_views_and_gradients(torch):
     wants = torch.ones(3, requires_grad=True)
     assert "requires its gradient" in refusal(ArgumentError, ex.argmax, wants)
     assert ex.argmax(wants.detach()).item() == 0
+    with torch.no_grad():
+        # Nothing is recorded, whatever the element type.
+        assert ex.argmax(wants).item() == ex.argmax(torch.nn.Parameter(wants.bfloat16())).item() == 0
     assert "cannot take elements of type complex64" in refusal(
         ElementTypeError, ex.argmax, torch.ones(2, dtype=torch.complex64)
     )

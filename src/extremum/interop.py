@@ -396,16 +396,24 @@ def strided_tensor(x: Any) -> Any:
         # The functions of a subclass may do anything; the memory is that of a tensor.
         x = torch.Tensor.as_subclass(x, torch.Tensor)
     _refuse_nested(x)
-    if x.requires_grad:
+    x = without_gradient(x)
+    if x.layout is not torch.strided:
+        raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
+    # A bit of the tensor marks a pending negation or conjugation, which its memory does not show.
+    return x.resolve_conj().resolve_neg()
+
+
+def without_gradient(x: Any) -> Any:
+    """Return a tensor as one of which nothing is recorded, or refuse one whose gradient would be lost."""
+    if not x.requires_grad:
+        return x
+    if torch.is_grad_enabled():
         raise ArgumentError(
             "a tensor that requires its gradient: an index has none, and a value's would be lost",
             given="torch.Tensor with requires_grad=True",
             remedy="pass x.detach()",
         )
-    if x.layout is not torch.strided:
-        raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
-    # A bit of the tensor marks a pending negation or conjugation, which its memory does not show.
-    return x.resolve_conj().resolve_neg()
+    return x.detach()
 
 
 def _refuse_nested(x: Any) -> None:

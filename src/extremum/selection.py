@@ -173,11 +173,10 @@ class TopKCall:
             nans = engine.is_nan(best.values) & ~engine.is_empty(best.indices)
             call.refuse_nan(x, engine.any(nans, axis))
         values, indices = (each[several] for each in best)
-        empty = engine.is_empty(indices)
         if self.default is not None:
-            values = engine.filled(values, empty, self.default)
+            values = engine.filled(values, engine.is_empty(indices), self.default)
         elif not is_whole:
-            self._refuse_fewer(call, x, engine.first(engine.any(empty, axis)))
+            self._refuse_fewer(call, x, engine.first(engine.any(engine.is_empty(indices), axis)))
         return ValuesIndices(values, engine.cast(indices, self.index))
 
     def _refuse_fewer(self, call: Reduction, x: NDArray[Any], place: tuple[int, ...] | None) -> None:

@@ -18,25 +18,20 @@ from extremum.elementwise import (
     refuse_nan_at,
 )
 from extremum.errors import ArgumentError
+from extremum.gpu.elementwise import extremum
 from extremum.gpu.engine import DEVICE, OnDevice
 from extremum.gpu.operands import (
+    BEST,
     BITS,
-    is_traced,
+    WORST,
     mask_of,
     operand_of,
     refuse_out,
     spread_mask_of,
     tensor_type,
 )
-from extremum.gpu.operators import (
-    BEST,
-    WORST,
-    extremum_of,
-    extremum_operator,
-    ones_of,
-    ones_operator,
-    reduce_tensor,
-)
+from extremum.gpu.operators import is_traced
+from extremum.gpu.reductions import ones, reduce
 from extremum.interop import Operand, common_library
 from extremum.reductions import ENDS, Ints, index_type, require_policy, values_then_indices
 from extremum.selection import TopKCall
@@ -77,7 +72,7 @@ def _over_axes(function: str, x: Any, axis: Any, **options: Any) -> tuple[Any, .
     known = _KNOWN.get(key)
     if known is None:
         return _decided(function, x, axis, options, key)
-    best, places = reduce_tensor(
+    best, places = reduce(
         x, known.axes, ENDS[function], known.last, BEST, None, known.values, known.indices or torch.int64
     )
     results = [each.view(known.shape) for each in best] if known.values else []
@@ -115,7 +110,6 @@ def _hardmax(x: Any, axis: Any, out: object = None, nan_policy: str = "propagate
         "hardmax", (True,), axis, keepdims=True, nan_policy=nan_policy, where=where, engine=DEVICE
     )
     (best,) = call.find(operand, False, np.dtype(np.int64), -1)
-    ones = ones_operator if is_traced(elements.tensor) else ones_of
     return operand.wrap(ones(elements.tensor, best.indices, call.axes(elements.ndim)), ())
 
 
@@ -144,7 +138,6 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
         shape = broadcast_shape(function, [tuple(each.shape) for each in tensors])
         if mask is not None:
             broadcast_with_mask(function, shape, mask.shape)
-    extremum = extremum_operator if is_traced(tensors[0]) else extremum_of
     nan = WORST if nan_policy == "omit" else BEST
     there = None if mask is None else mask.tensor
     result = extremum(tensors, function == "maximum", nan, there)
@@ -203,8 +196,25 @@ def _top_k(
     return tuple(operand.wrap(each, ()) for each in best)
 
 
-# Within torch.compile each is traced with tensors that have no elements: to the operators above, without a graph break.
-over_axes = nonstrict_trace(_over_axes)
-hardmax = nonstrict_trace(_hardmax)
-maximum = nonstrict_trace(_maximum)
-top_k = nonstrict_trace(_top_k)
+def _traced(call: Any) -> Any:
+    """Let ``torch.compile`` trace a call with tensors that have no elements: to operators, without a graph break."""
+    # Where the graph breaks nevertheless, nothing in the call is worth tracing.
+    alone = torch.compiler.disable(call)
+    inner = nonstrict_trace(alone)
+
+    def outer(*given: Any, **options: Any) -> Any:
+        if not torch.compiler.is_compiling():
+            return alone(*given, **options)
+        for name in ("dtype", "index_dtype"):
+            # PyTorch has names among its constants, and no types.
+            if not isinstance(options.get(name), str | None):
+                options[name] = np.dtype(options[name]).name
+        return inner(*given, **options)
+
+    return outer
+
+
+over_axes = _traced(_over_axes)
+hardmax = _traced(_hardmax)
+maximum = _traced(_maximum)
+top_k = _traced(_top_k)

@@ -11,16 +11,19 @@ import torch
 from extremum.engine import Engine
 from extremum.errors import ArgumentError
 from extremum.gpu import launcher
-from extremum.gpu.operands import TYPES, Elements, bits_of, is_traced, spread_mask_of, tensor_type
-from extremum.gpu.operators import (
+from extremum.gpu.operands import (
     ABSENT,
     BEST,
+    TYPES,
     WORST,
-    reduce_operator,
-    reduce_tensor,
-    select_operator,
-    select_tensor,
+    Elements,
+    bits_of,
+    spread_mask_of,
+    tensor_type,
 )
+from extremum.gpu.operators import is_traced
+from extremum.gpu.reductions import reduce
+from extremum.gpu.selection import select
 from extremum.indices import reduced_axes
 from extremum.interop import Operand
 from extremum.reductions import Index, Ints, Reduction
@@ -61,9 +64,8 @@ class Device(Engine):
         if not keepdims:
             shape = tuple(size for at, size in enumerate(x.shape) if at not in axes)
         type_of_index = torch.int64 if index is None else tensor_type(index)
-        find = reduce_operator if is_traced(x.tensor) else reduce_tensor
         nan = ABSENT if omit else BEST
-        best, places = find(x.tensor, axes, largest, select_last_index, nan, where, values, type_of_index)
+        best, places = reduce(x.tensor, axes, largest, select_last_index, nan, where, values, type_of_index)
         return 1, [
             [
                 best[at].reshape(shape) if values else None,
@@ -124,7 +126,6 @@ class Device(Engine):
             tensor = tensor.reshape(-1)
             where = None if where is None else where.reshape(-1)
             axis = 0
-        select = select_operator if is_traced(tensor) else select_tensor
         return select(tensor, k, axis, largest, BEST if nan_first else WORST, where)
 
     def cast(self, indices: Any, dtype: np.dtype[Any]) -> Any:

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
-from torch._subclasses.functional_tensor import FunctionalTensor
 
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line
 from extremum.gpu import launcher
-from extremum.interop import Operand, device_of, strided_tensor
+from extremum.gpu.operators import is_traced
+from extremum.interop import Operand, device_of, strided_tensor, without_gradient
 from extremum.reductions import Ints, as_mask, require_bool, spread_mask
 
 # The integers that have the bits of an element, by its bytes.
@@ -50,6 +50,10 @@ def tensor_type(dtype: np.dtype[Any]) -> torch.dtype:
     return _TENSOR_TYPES[dtype]
 
 
+# The place of NaN: the best of all, the worst of all, or not there.
+BEST, WORST, ABSENT = 1, -1, 0
+
+
 class Elements:
     """A tensor with the shape and the element type as NumPy names them, by which a reduction decides."""
 
@@ -76,11 +80,6 @@ class Elements:
         return math.prod(self.shape)
 
 
-def is_traced(x: torch.Tensor) -> bool:
-    """Whether ``torch.compile`` traces the call: a tensor has no elements, and an operator stands for the kernels."""
-    return isinstance(x, FakeTensor | FunctionalTensor)
-
-
 def bits_of(x: torch.Tensor) -> torch.Tensor:
     """Return the elements as signed integers with the same bits, in the same memory."""
     return x.view(BITS[x.element_size()])
@@ -93,10 +92,15 @@ def kind_of(dtype: torch.dtype) -> tuple[str, int]:
     return ("signed" if dtype.is_signed else "unsigned"), 0
 
 
+def dimensions(arrays: Sequence[torch.Tensor], axes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Return the sizes of some axes of arrays of one shape, with their strides in each."""
+    return tuple([(arrays[0].shape[axis], *[each.stride(axis) for each in arrays]) for axis in axes])
+
+
 def operand_of(function: str, x: Any) -> Operand:
     """Return an array on a GPU as an operand with :class:`Elements`, or refuse it."""
     if isinstance(x, torch.Tensor):
-        tensor = x if is_traced(x) else strided_tensor(x)
+        tensor = without_gradient(x) if is_traced(x) else strided_tensor(x)
         wrap: Any = _as_it_is
         library = "torch"
     else:
@@ -129,6 +133,10 @@ def _by_dlpack(function: str, x: Any) -> torch.Tensor:
             f"{function}: {type(x).__qualname__} is not an array on a GPU",
             remedy=f"call extremum.{function}, which takes arrays of any library",
         )
+    strides = getattr(x, "strides", None)
+    if isinstance(strides, tuple) and any(stride < 0 for stride in strides):
+        # CuPy has negative strides, PyTorch has not.
+        x = x.copy()
     try:
         return torch.from_dlpack(x)
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:

@@ -1,0 +1,53 @@
+"""The best of several tensors at each place, an operator within ``torch.compile``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from extremum.gpu import kernels, plans
+from extremum.gpu.launcher import launch
+from extremum.gpu.operands import bits_of, dimensions, kind_of
+from extremum.gpu.operators import operator
+
+
+def _result(operands, largest, nan, where):  # type: ignore[no-untyped-def]
+    masks = [] if where is None else [where]
+    return operands[0].new_empty(torch.broadcast_shapes(*[each.shape for each in [*operands, *masks]]))
+
+
+@operator("extremum(Tensor[] operands, bool largest, int nan, Tensor? where) -> Tensor", _result)
+def extremum(
+    operands: Sequence[torch.Tensor], largest: bool, nan: int, where: torch.Tensor | None
+) -> torch.Tensor:
+    """Return the best of tensors of one type at each place, or the first of them where the mask is False."""
+    first, *others = operands
+    while len(others) >= plans.MOST_OPERANDS:
+        best = extremum(others[: plans.MOST_OPERANDS], largest, nan, None)
+        others = [best, *others[plans.MOST_OPERANDS :]]
+    masks = [] if where is None else [where.view(torch.int8)]
+    arrays = list(torch.broadcast_tensors(*masks, *map(bits_of, [first, *others])))
+    result = torch.empty(arrays[-1].shape, dtype=first.dtype, device=first.device)
+    if not result.numel():
+        return result
+    bits = bits_of(result)
+    groups = plans.merged(dimensions([bits, *arrays], range(bits.ndim)))
+    if len(groups) > 2:
+        arrays = [each.contiguous() for each in arrays]
+        groups = plans.merged(dimensions([bits, *arrays], range(bits.ndim)))
+    single = (1, *(0,) * (1 + len(arrays)))
+    outer, inner = [single, single, *groups][-2:]
+    tile = min(plans.power(inner[0]), plans.TILE[bits.element_size()] // 2)
+    kept = min(plans.power(outer[0]), plans.TILE[bits.element_size()] // 2 // tile)
+    at = len(masks)
+    launch(
+        kernels.extremum,
+        (-(-outer[0] // kept) * -(-inner[0] // tile), 1, 1),
+        (
+            *(tuple(arrays[at:]), arrays[0], bits, outer[0], inner[0]),
+            *(outer[2 + at :], inner[2 + at :], outer[2], inner[2]),
+        ),
+        (*kind_of(first.dtype), largest, nan, bool(masks), kept, tile),
+    )
+    return result
