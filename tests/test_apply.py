@@ -210,6 +210,22 @@ def test_a_model_over_the_entries_of_a_file(batch):
     assert_identical(np.load("y.npy"), ex.argmax(x, 1, keepdims=True))
 
 
+def test_a_model_takes_integers_of_a_file_that_could_miss_some():
+    text = '<ir_version: 8, opset_import: ["" : 13]> g (int64[n] x) => (int64[n] y) { y = Max(x, x) }'
+    onnx.save(onnx.parser.parse_model(text), "m.onnx")
+    numbers = np.array([2**53 + 1, -7, -5])
+    for name, fill in (("whole", -1), ("holes", -5)):
+        with netCDF4.Dataset(f"{name}.nc", "w") as file:
+            file.createDimension("x", 3)
+            variable = file.createVariable("t", "i8", ("x",), fill_value=fill)
+            variable.set_auto_mask(False)
+            variable[:] = numbers
+    apply("m.onnx", "whole.nc", "-o", "y.npy")
+    assert_identical(np.load("y.npy"), numbers)
+    text = "'holes.nc' has missing elements, and the model takes integers; given: int64[3]; help: fill them first, "
+    assert refused("apply", "m.onnx", "holes.nc", "-o", "z.npy").startswith(text)
+
+
 def test_one_output_of_a_model_that_has_several():
     onnx.save(onnx.parser.parse_model(TWO_OUTPUTS), "m.onnx")
     two = TWO_OUTPUTS.replace(", int64[1, 6] all", "").replace("all = ArgMax<axis=0>(x) ", "")

@@ -15,6 +15,7 @@ from extremum.backend.batches import BatchOutput, batch_outputs
 from extremum.errors import ArgumentError, ModelError
 from extremum.graph.types import declared_inputs
 from extremum.large.formats import Labels, Output, Source
+from extremum.large.formats.decoding import MaskedIntegers
 from extremum.large.jobs import Job, Piece
 from extremum.large.lengths import Made, lengths
 from extremum.large.parameters import ParameterError
@@ -55,7 +56,9 @@ class ModelRun(Job):
         count = source.shape[axis]
         batch = self._batch or max(count, 1)
         batches = [min(batch, count - at) for at in range(0, count, batch)]
-        self._output = result = _sole(batch_outputs(self._session.model, source, axis, batches, output))
+        # It has the type of the values, where another one is compared, and takes no memory.
+        values = np.broadcast_to(np.zeros((), source.decoding.value_dtype), source.shape)
+        self._output = result = _sole(batch_outputs(self._session.model, values, axis, batches, output))
         self.outputs = (Output(result.dtype),)
         self.shape = tuple(
             count if each == result.batch else length for each, length in enumerate(result.shape)
@@ -83,7 +86,8 @@ class ModelRun(Job):
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]]) -> Any:
         """Return the part that one read of a piece makes."""
-        (block,) = blocks
+        (source,) = self.sources
+        block = _as_values(source, *blocks)
         count = block.shape[self._axis]
         step = self._batch or max(count, 1)
         cuts = [block[(slice(None),) * self._axis + (slice(at, at + step),)] for at in range(0, count, step)]
@@ -91,6 +95,17 @@ class ModelRun(Job):
         if results[1:]:
             return np.concatenate(results, self._output.batch)
         return results[0]
+
+
+def _as_values(source: Source, block: NDArray[Any]) -> NDArray[Any]:
+    """Return elements as the values that a model takes; an integer has no NaN to say that it is missing."""
+    if isinstance(source.decoding, MaskedIntegers) and np.isnat(block).any():
+        raise ArgumentError(
+            f"{source.path!r} has missing elements, and the model takes integers",
+            given=f"{source.decoding.value_dtype}[{', '.join(map(str, source.shape))}]",
+            remedy="fill them first, or pass the variable as floating-point numbers to a model that takes them",
+        )
+    return source.decoding.restore(block)
 
 
 def _sole(outputs: Sequence[BatchOutput]) -> BatchOutput:
