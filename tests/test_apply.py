@@ -18,6 +18,9 @@ from commands import refused, run
 from extremum.cli.apply import parse_size
 from extremum.errors import ArgumentError
 from extremum.large import ParameterError, open_source, planned, steps
+from extremum.large.formats.hdf5 import Hdf5File
+from extremum.large.formats.netcdf import NetcdfFile
+from extremum.large.formats.source import Source
 from extremum.large.lengths import Made, lengths
 from extremum.partials import Pieces
 from large_files import TWO_OUTPUTS, apply, left, sample, save
@@ -451,6 +454,50 @@ def test_a_result_of_times_is_times_in_every_format(name):
             with xr.open_dataset(skipped, engine=engine) as one, xr.open_dataset(whole_max, engine=engine) as other:
                 assert one[variable].values == whole[variable][0]
                 assert np.isnat(other[variable].values)
+
+
+def variables_that_end_early():
+    """Write variables along dimensions that can grow, each as far as it goes; return the elements of each."""
+    expected = {}
+    lengths = {"time": 5, "x": 2, "run": 7}
+    with netCDF4.Dataset("x.nc", "w") as whole:
+        for name, length in {**lengths, "time": None, "run": None}.items():
+            whole.createDimension(name, length)
+        group = whole.createGroup("g")
+
+        def add(name, kind, dims, values, where=whole, **options):
+            variable = where.createVariable(name, kind, dims, **options)
+            there = tuple(map(slice, np.shape(values)))
+            variable[there] = values
+            fill = options.get("fill_value", netCDF4.default_fillvals[kind])
+            elements = np.full([lengths[dim] for dim in dims], fill, kind)
+            elements[there] = values
+            expected["g/" * (where is group) + name] = elements
+
+        add("time", "f8", ("time",), [0, 1, 2])
+        add("whole", "f4", ("time", "x"), np.arange(10).reshape(5, 2))
+        add("some", "f4", ("time", "x"), [[1, 2], [3, 4]], fill_value=-9.0, zlib=True)
+        add("later", "i2", ("x", "time"), [[1, 2], [3, 4]], group)
+        add("both", "i8", ("time", "run"), [[1, 2, 3], [4, 5, 6]], fill_value=-1)
+        add("longest", "u1", ("run",), range(7))
+        add("runs", "i4", ("run",), [7], group)
+        add("none", "f8", ("time",), [])
+    return expected
+
+
+def test_a_variable_is_as_long_as_its_dimension_that_can_grow():
+    for name, elements in variables_that_end_early().items():
+        ours, library = (Source.open("x.nc", each, name) for each in (Hdf5File, NetcdfFile))
+        assert (ours.shape, ours.dims, ours.coordinates) == (library.shape, library.dims, library.coordinates)
+        assert_identical(ours.whole(name)[0], elements)
+        for place in np.ndindex(elements.shape):
+            one = tuple(slice(at, at + 1) for at in place)
+            assert_identical(ours.decoding.restore(ours.read(one)), library.decoding.restore(library.read(one)))
+    apply("argmin", "x.nc", "--variable", "some", "--dim", "time", "-o", "y.npy")
+    assert np.load("y.npy").tolist() == [2, 2]
+    apply("max", "x.nc", "--variable", "some", "--dim", "x", "-o", "y.nc")
+    with xr.open_dataset("y.nc") as result, xr.open_dataset("x.nc") as whole:
+        xr.testing.assert_equal(result.some, whole.some.max("x"))
 
 
 def test_integers_beyond_float64_stay_exact_and_may_be_missing():

@@ -57,6 +57,26 @@ def _scale_in_name_only(file):
     file["bad"] = GOOD
 
 
+def _list_of_scales(make):
+    """A file whose array can grow along a scale, which says by an attribute what else it is attached to."""
+
+    def write(file):
+        file.create_dataset("bad", data=GOOD, maxshape=(None,))
+        scale = file.create_dataset("scale", data=GOOD[:2], maxshape=(None,))
+        scale.make_scale("x")
+        file["bad"].dims[0].attach_scale(scale)
+        del scale.attrs["REFERENCE_LIST"]
+        scale.attrs["REFERENCE_LIST"] = make(file)
+
+    return write
+
+
+def _attached_to(*places):
+    """References of the type that the library writes, each with an axis."""
+    kind = np.dtype([("dataset", h5py.ref_dtype), ("dimension", "i4")])
+    return lambda file: np.array([(reference(file), axis) for reference, axis in places], kind)
+
+
 def _attributes(file):
     file["bad"] = GOOD
     for name in ("good", "bad"):
@@ -103,6 +123,20 @@ FILES = {
     "DIMENSION_LIST as text": (_dimensions_as_text, 5),
     "DIMENSION_LIST as numbers": (_dimensions_as_numbers, 5),
     "scale in name only": (_scale_in_name_only, 5),
+    "REFERENCE_LIST as text": (_list_of_scales(lambda file: "x"), 5),
+    "REFERENCE_LIST as numbers": (_list_of_scales(lambda file: [1, 2]), 5),
+    "REFERENCE_LIST of pairs of numbers": (_list_of_scales(lambda file: np.ones(2, "i4,i4")), 5),
+    "REFERENCE_LIST of what is no array": (
+        _list_of_scales(
+            _attached_to(
+                (lambda file: h5py.Reference(), 0),
+                (lambda file: file.ref, 0),
+                (lambda file: file["good"].ref, 7),
+                (lambda file: file["good"].ref, -1),
+            )
+        ),
+        5,
+    ),
     "attributes of wrong types": (_attributes, 5),
     "compound": (_compound, "max: cannot take elements of type [('a', '<f4'), ('b', '<i8')]"),
     "references": (_references, "max: cannot take elements of type object"),

@@ -71,7 +71,7 @@ class Hdf5File:
         attrs = _attributes(found)
         dims = self._dims(found, name, scales)
         return Description(
-            shape=found.shape,
+            shape=self._shape(found),
             dtype=found.dtype,
             path=name,
             chunks=found.chunks,
@@ -82,16 +82,58 @@ class Hdf5File:
 
     def read(self, path: str | None, place: Place) -> NDArray[Any]:
         """Return the elements of an array at a place."""
-        return np.asarray(self._file[path][place])
+        return self._elements(self._file[path], place)
 
     def whole(self, path: str) -> tuple[NDArray[Any], Mapping[str, Any]]:
         """Return all elements of a coordinate, and its attributes."""
         found = self._file[path]
         if found.dtype.kind == "O":
-            block = found.asstr()[...]
+            block = np.asarray(found.asstr()[...])
         else:
-            block = found[everything(found.shape)]
-        return np.asarray(block), _attributes(found)
+            block = self._elements(found, everything(self._shape(found)))
+        return block, _attributes(found)
+
+    def _elements(self, found: Any, place: Place) -> NDArray[Any]:
+        """Return the elements at a place; those that are not stored have the fill value."""
+        shape = self._shape(found)
+        if shape == found.shape:
+            return np.asarray(found[place])
+        ranges = [range(*each.indices(length)) for each, length in zip(place, shape, strict=True)]
+        block = np.full([len(each) for each in ranges], found.fillvalue, found.dtype)
+        counts = [
+            max(0, min(each.stop, length) - each.start)
+            for each, length in zip(ranges, found.shape, strict=True)
+        ]
+        there = tuple(
+            slice(each.start, each.start + count) for each, count in zip(ranges, counts, strict=True)
+        )
+        if all(counts):
+            block[tuple(map(slice, counts))] = found[there]
+        return block
+
+    def _shape(self, found: Any) -> tuple[int, ...]:
+        """Return the shape of a dataset, as long as the dimensions of NetCDF that can grow.
+
+        Such a dimension is as long as the longest variable along it; the file stores the others as far as they were
+        written.
+        """
+        shape = list(found.shape)
+        for axis, most in enumerate(found.maxshape):
+            if most is None and (scale := self._scale(found, axis) or _own_scale(found)) is not None:
+                shape[axis] = max(shape[axis], self._length(scale))
+        return tuple(shape)
+
+    def _length(self, scale: Any) -> int:
+        """Return the length of a dimension: that of the longest dataset along it."""
+        length = int(scale.shape[0]) if scale.shape else 0
+        for reference, axis in _attached(scale):
+            try:
+                shape = self._file[reference].shape
+            except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError):
+                continue
+            if shape is not None and 0 <= axis < len(shape):
+                length = max(length, int(shape[axis]))
+        return length
 
     def _get(self, path: str) -> Any:
         """Return what has this path, or None: nothing has it, or a link leads nowhere."""
@@ -161,10 +203,10 @@ class Hdf5File:
     ) -> Iterator[Coordinate]:
         """Yield the scales of an array, and the coordinates that an attribute lists."""
         if len(dims) == 1 and scales == [None] and dims[0] == path.rpartition("/")[2]:
-            yield Coordinate(path, dims, self._file[path].shape)
+            yield Coordinate(path, dims, self._shape(self._file[path]))
         for dim, scale in zip(dims, scales, strict=True):
             if scale is not None and not str(_text(scale, "NAME")).startswith(_NO_VARIABLE):
-                yield Coordinate(scale.name.strip("/"), (dim,), scale.shape)
+                yield Coordinate(scale.name.strip("/"), (dim,), self._shape(scale))
         group = path.rpartition("/")[0]
         at_home = self._get(group) if group else self._file
         for name in (*listed(attrs.get("coordinates")), *listed(_text(at_home, "coordinates"))):
@@ -174,7 +216,7 @@ class Hdf5File:
                     count = len(each.shape) - (each.dtype == "S1")
                     own = self._dims(each, inner(scope, name), [self._scale(each, at) for at in range(count)])
                     if own is not None or count == 0:
-                        yield Coordinate(inner(scope, name), own or (), each.shape)
+                        yield Coordinate(inner(scope, name), own or (), self._shape(each))
                     break
 
 
@@ -232,6 +274,29 @@ def _references(found: Any, axis: int) -> list[Any]:
         if h5py.check_vlen_dtype(attribute.dtype) != h5py.ref_dtype or attribute.shape != (len(found.shape),):
             return []
         return list(found.attrs["DIMENSION_LIST"][axis])
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+        return []
+
+
+def _own_scale(found: Any) -> Any:
+    """Return a dataset that is the scale of its only axis, None for any other."""
+    is_scale = len(found.shape) == 1 and _text(found, "CLASS") == "DIMENSION_SCALE"
+    return found if is_scale else None
+
+
+def _attached(scale: Any) -> list[tuple[Any, int]]:
+    """Return the references to the datasets that a scale is attached to, each with its axis."""
+    import h5py
+
+    try:
+        dtype = scale.attrs.get_id("REFERENCE_LIST").dtype
+        if (
+            dtype.names is None
+            or len(dtype.names) != 2
+            or h5py.check_ref_dtype(dtype[0]) is not h5py.Reference
+        ):
+            return []
+        return [(reference, int(axis)) for reference, axis in scale.attrs["REFERENCE_LIST"].tolist()]
     except (KeyError, OSError, RuntimeError, TypeError, ValueError):
         return []
 
