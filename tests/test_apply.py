@@ -456,6 +456,51 @@ def test_a_result_of_times_is_times_in_every_format(name):
                 assert np.isnat(other[variable].values)
 
 
+def names_of_dimensions():
+    """Write variables whose names are those of dimensions, in every way that NetCDF allows."""
+    with netCDF4.Dataset("x.nc", "w") as whole:
+        for name, length in {"x": 3, "y": 2, "s": 4, "n": 2}.items():
+            whole.createDimension(name, length)
+        group = whole.createGroup("g")
+
+        def add(name, kind, dims, values, where=whole, **attrs):
+            variable = where.createVariable(name, kind, dims)
+            variable[...] = values
+            variable.setncatts(attrs)
+
+        add("y", "f4", ("x",), [1, 5, 2])
+        add("t", "f4", ("y", "x"), [[1, 2, 3], [6, 5, 4]], coordinates="mark run")
+        add("s", "f4", ("s", "x"), np.arange(12).reshape(4, 3))
+        add("mark", "S1", (), b"m")
+        add("run", "i4", (), 7)
+        add("x", "i4", ("x",), [7, 8, 9], group)
+        add("u", "f4", ("x",), [1, 3, 2], group)
+        add("n", "S1", ("n", "x"), np.full((2, 3), b"q"))
+        add("v", "f4", ("n", "s"), np.ones((2, 4)))
+        return ["y", "t", "s", "run", "g/x", "g/u", "v"]
+
+
+def test_names_of_variables_and_dimensions_are_those_of_netcdf():
+    variables = names_of_dimensions()
+    for name in variables:
+        ours, library = (Source.open("x.nc", each, name) for each in (Hdf5File, NetcdfFile))
+        assert (ours.shape, ours.dims, ours.variable) == (library.shape, library.dims, library.variable)
+        assert sorted(map(str, ours.coordinates)) == sorted(map(str, library.coordinates))
+        everything = tuple(slice(0, length) for length in ours.shape)
+        assert_identical(ours.read(everything), library.read(everything))
+    apply("max", "x.nc", "--variable", "y", "-o", "y.npy")
+    assert np.load("y.npy") == 5
+    apply("idxmax", "x.nc", "--variable", "g/u", "-o", "u.npy")
+    assert np.load("u.npy") == 8
+    apply("hardmax", "x.nc", "--variable", "t", "-o", "t.nc")
+    assert xr.load_dataset("t.nc").t.dims == ("y", "x")
+    text = "'x.nc': it has no variable 'x'; help: name one with --variable: g/u, t, v, y"
+    assert refused("apply", "max", "x.nc", "--variable", "x", "-o", "z.npy") == text
+    for each in (Hdf5File, NetcdfFile):
+        reason = refusal(ParameterError, Source.open, "x.nc", each, None)
+        assert reason == "'x.nc': it has 4 variables"
+
+
 def variables_that_end_early():
     """Write variables along dimensions that can grow, each as far as it goes; return the elements of each."""
     expected = {}

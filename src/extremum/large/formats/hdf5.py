@@ -31,7 +31,10 @@ _INTERNAL = (
     *("CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS"),
     *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties", "_nc3_strict"),
 )
+# A dimension of NetCDF without a variable of its name is a dataset too, which holds nothing.
 _NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable"
+# What NetCDF puts before the name of a variable that has the name of a dimension, and not that dimension.
+_NO_COORDINATE = "_nc4_non_coord_"
 
 
 class FilterError(InputError):
@@ -62,14 +65,13 @@ class Hdf5File:
             is_group = isinstance(found, self._group)
             below = found if is_group else self._file
             name = choose(self._path, "variable", self._names(below), None if is_group else variable)
-            found = self._file[name]
+            found = self._get(name)
         if found.shape is None:
             raise InputError(f"'{self._path}': variable {name!r} has no elements: its dataspace is null")
         assert name is not None
         _require_filters(found, f"'{self._path}': variable {name!r}")
-        scales = [self._scale(found, axis) for axis in range(len(found.shape))]
         attrs = _attributes(found)
-        dims = self._dims(found, name, scales)
+        dims = self._dims(found, name)
         return Description(
             shape=self._shape(found),
             dtype=found.dtype,
@@ -77,16 +79,16 @@ class Hdf5File:
             chunks=found.chunks,
             dims=dims,
             attrs={key: value for key, value in attrs.items() if key != "coordinates"},
-            coordinates=labelling(dims, self._coordinates(name, dims, scales, attrs)) if dims else (),
+            coordinates=() if dims is None else labelling(dims, self._coordinates(name, found, dims, attrs)),
         )
 
     def read(self, path: str | None, place: Place) -> NDArray[Any]:
         """Return the elements of an array at a place."""
-        return self._elements(self._file[path], place)
+        return self._elements(self._get(str(path)), place)
 
     def whole(self, path: str) -> tuple[NDArray[Any], Mapping[str, Any]]:
         """Return all elements of a coordinate, and its attributes."""
-        found = self._file[path]
+        found = self._get(path)
         if found.dtype.kind == "O":
             block = np.asarray(found.asstr()[...])
         else:
@@ -137,10 +139,13 @@ class Hdf5File:
 
     def _get(self, path: str) -> Any:
         """Return what has this path, or None: nothing has it, or a link leads nowhere."""
-        try:
-            return self._file.get(path)
-        except (KeyError, OSError, RuntimeError, ValueError):
-            return None
+        group, _, name = path.rpartition("/")
+        for each in (path, inner(group, _NO_COORDINATE + name)):
+            with suppress(KeyError, OSError, RuntimeError, ValueError):
+                found = self._file.get(each)
+                if found is not None and not _is_bare_dimension(found):
+                    return found
+        return None
 
     def _names(self, below: Any) -> Iterator[str]:
         """Yield the paths of the variables below a group, without coordinates, each object once."""
@@ -152,7 +157,8 @@ class Hdf5File:
         waiting = deque([(below.name.strip("/"), below)])
         while waiting and len(seen) < MOST_NAMES:
             path, group = waiting.popleft()
-            for name in group:
+            for stored_name in group:
+                name = stored_name.removeprefix(_NO_COORDINATE)
                 each = self._get(inner(path, name))
                 if each is None or not isinstance(each, self._dataset | self._group):
                     continue
@@ -166,14 +172,15 @@ class Hdf5File:
                     continue
                 variables.append(inner(path, name))
                 coordinates.update(meant(path, listed(_text(each, "coordinates"))))
-                if _text(each, "CLASS") == "DIMENSION_SCALE":
+                is_scale = _text(each, "CLASS") == "DIMENSION_SCALE"
+                if is_scale or name in (self._dims(each, inner(path, name)) or ()):
                     coordinates.add(inner(path, name))
             coordinates.update(meant(path, listed(_text(group, "coordinates"))))
         plain = [each for each in variables if each not in coordinates]
         yield from plain or variables
 
     def _scale(self, found: Any, axis: int) -> Any:
-        """Return the dataset that is attached to an axis as its scale, or None.
+        """Return the dataset that is the scale of an axis, or None.
 
         The library's own function crashes if the attribute is not a list of references.
         """
@@ -184,40 +191,65 @@ class Hdf5File:
                 continue
             if isinstance(scale, self._dataset) and scale.shape is not None and scale.name is not None:
                 return scale
+        return self._scale_by_number(found, axis)
+
+    def _scale_by_number(self, found: Any, axis: int) -> Any:
+        """Return the scale of an axis of a scale, which can have none attached: NetCDF gives its dimensions numbers."""
+        numbers = np.ravel(_attribute(found, "_Netcdf4Coordinates"))
+        if _text(found, "CLASS") != "DIMENSION_SCALE" or len(numbers) != len(found.shape):
+            return None
+        for scope in scopes(found.name.strip("/").rpartition("/")[0]):
+            group = self._get(scope) if scope else self._file
+            for name in group:
+                with suppress(KeyError, OSError, RuntimeError, ValueError):
+                    each = group.get(name)
+                    is_scale = isinstance(each, self._dataset) and _text(each, "CLASS") == "DIMENSION_SCALE"
+                    if is_scale and _attribute(each, "_Netcdf4Dimid") == numbers[axis]:
+                        return each
         return None
 
-    def _dims(self, found: Any, path: str, scales: list[Any]) -> tuple[str, ...] | None:
+    def _dims(self, found: Any, path: str) -> tuple[str, ...] | None:
         """Return the names of the axes; None if no axis has one."""
+        scales = [self._scale(found, axis) for axis in range(len(found.shape))]
         names = [scale.name if scale is not None else None for scale in scales]
         if names == [None] and _text(found, "CLASS") == "DIMENSION_SCALE":
             # A variable with the name of its dimension is the scale itself.
             names = [path]
         labels = _texts(found, "DIMENSION_LABELS", len(scales))
         names = [name or label for name, label in zip(names, labels, strict=True)]
-        if not any(names):
+        if names and not any(names):
             return None
         return tuple(name.rpartition("/")[2] if name else f"dim_{axis}" for axis, name in enumerate(names))
 
     def _coordinates(
-        self, path: str, dims: tuple[str, ...], scales: list[Any], attrs: Mapping[str, Any]
+        self, path: str, found: Any, dims: tuple[str, ...], attrs: Mapping[str, Any]
     ) -> Iterator[Coordinate]:
-        """Yield the scales of an array, and the coordinates that an attribute lists."""
-        if len(dims) == 1 and scales == [None] and dims[0] == path.rpartition("/")[2]:
-            yield Coordinate(path, dims, self._shape(self._file[path]))
-        for dim, scale in zip(dims, scales, strict=True):
-            if scale is not None and not str(_text(scale, "NAME")).startswith(_NO_VARIABLE):
-                yield Coordinate(scale.name.strip("/"), (dim,), self._shape(scale))
+        """Yield what has the name of a dimension, the scales of an array, and what an attribute lists."""
         group = path.rpartition("/")[0]
         at_home = self._get(group) if group else self._file
-        for name in (*listed(attrs.get("coordinates")), *listed(_text(at_home, "coordinates"))):
-            for scope in scopes(group):
-                each = self._get(inner(scope, name))
-                if isinstance(each, self._dataset) and each.shape is not None:
-                    count = len(each.shape) - (each.dtype == "S1")
-                    own = self._dims(each, inner(scope, name), [self._scale(each, at) for at in range(count)])
-                    if own is not None or count == 0:
-                        yield Coordinate(inner(scope, name), own or (), self._shape(each))
-                    break
+        named = [*dims, *listed(attrs.get("coordinates")), *listed(_text(at_home, "coordinates"))]
+        paths = [each for name in named if (each := self._nearest(group, name)) is not None]
+        scales = [self._scale(found, axis) for axis in range(len(dims))]
+        paths += [scale.name.strip("/") for scale in scales if scale is not None]
+        for each in paths:
+            one = self._get(each)
+            if isinstance(one, self._dataset) and one.shape is not None:
+                # The last axis of characters is not a dimension of the text.
+                count = max(0, len(one.shape) - (one.dtype == "S1"))
+                own = self._dims(one, each)
+                if own is not None or count == 0:
+                    yield Coordinate(each, (own or ())[:count], self._shape(one))
+
+    def _nearest(self, group: str, name: str) -> str | None:
+        """Return the path of a name in a group, or in the nearest group that holds it."""
+        return next(
+            (inner(each, name) for each in scopes(group) if self._get(inner(each, name)) is not None), None
+        )
+
+
+def _is_bare_dimension(found: Any) -> bool:
+    """Whether a dataset stands for a dimension of NetCDF that has no variable."""
+    return str(_text(found, "NAME")).startswith(_NO_VARIABLE)
 
 
 def _require_filters(found: Any, what: str) -> None:

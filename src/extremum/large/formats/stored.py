@@ -115,10 +115,13 @@ def meant(group: str, names: Iterable[str]) -> Iterable[str]:
 
 
 def labelling(dims: tuple[str, ...], coordinates: Iterable[Coordinate]) -> tuple[Coordinate, ...]:
-    """Return the coordinates that label an array with these dimensions, each name once."""
+    """Return the coordinates that label an array with these dimensions, each name once.
+
+    What has the name of a dimension, and not this dimension, is another variable.
+    """
     chosen: dict[str, Coordinate] = {}
     for each in coordinates:
-        if set(each.dims) <= set(dims):
+        if set(each.dims) <= set(dims) and (each.name not in dims or each.name in each.dims):
             chosen.setdefault(each.name, each)
     return tuple(chosen.values())
 
