@@ -19,12 +19,6 @@
 //! fewer than k are left: index -1 in the places of the others
 //! ```
 
-#![allow(
-    unsafe_op_in_unsafe_fn,
-    clippy::missing_safety_doc,
-    reason = "one condition for all: what is read, its mask and the outputs are there wherever the layout leads"
-)]
-
 use crate::element::rule::Rule;
 use crate::element::{ElementType, Pattern};
 use crate::isa::dispatch;
@@ -82,10 +76,14 @@ pub unsafe fn top_k(
     values: *mut u8,
     indices: *mut i64,
 ) {
-    find(input, &dimensions.collect::<SmallVec<[_; 8]>>(), values, indices)
+    // SAFETY: the caller's promise.
+    unsafe { find(input, &dimensions.collect::<SmallVec<[_; 8]>>(), values, indices) }
 }
 
 /// Compiled once for all iterators over dimensions.
+///
+/// # Safety
+/// As for [`top_k`].
 unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: *mut u8, indices: *mut i64) {
     let TopK { data, element, swapped, largest, k, .. } = input;
     let mut kept = ReductionAxes::new();
@@ -129,7 +127,8 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: 
         let input = Input { data, element, swapped, largest, last: false, omit, mask: input.mask };
         let walk = dimensions.iter().copied();
         let target = Target { values, indices: indices.cast(), index: ElementType::Int64 };
-        if select(input, walk, &[target]) == 0 {
+        // SAFETY: the caller's promise; there is room for one value and one index of each line.
+        if unsafe { select(input, walk, &[target]) } == 0 {
             return;
         }
     }
@@ -168,9 +167,12 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: 
     };
     let results = Destination { values, indices, across: across.strides.output, along };
     let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, tiles, lanes, results };
-    threads::share(tiles * positions(outer), num_threads, |units| match size < 8 && len <= u32::MAX as usize {
-        true => walk.run::<u64>(units),
-        false => walk.run::<u128>(units),
+    // SAFETY: the caller's promise is that of a walk; threads share the tiles without overlap.
+    threads::share(tiles * positions(outer), num_threads, |units| unsafe {
+        match size < 8 && len <= u32::MAX as usize {
+            true => walk.run::<u64>(units),
+            false => walk.run::<u128>(units),
+        }
     });
 }
 
@@ -211,6 +213,10 @@ const FIND_LINES: usize = 64;
 const CHUNK_ELEMENTS: usize = 4096;
 
 /// The lines, and where their results go.
+///
+/// Each line may be read, with its mask, wherever the axes `outer`, `across` and `line` lead from `origin`, and there is room for
+/// `k` results of each: the caller of [`top_k`] promises it. A position `at` is the first element of a line, and a `place` is
+/// less than `len`; debug assertions check both.
 struct Walk<'a> {
     input: TopK,
     rule: Rule,
@@ -246,6 +252,10 @@ struct Work<P> {
 }
 
 impl Walk<'_> {
+    /// Finds the best of the lines of some tiles.
+    ///
+    /// # Safety
+    /// No other thread has these tiles: their results are written.
     unsafe fn run<P: Packed>(&self, units: Range<usize>) {
         let to = Candidates { rule: self.rule, k: self.input.k, bound: 0, equal: 0, first: 0, items: Vec::new() };
         let mut work = Work::<P> {
@@ -265,17 +275,42 @@ impl Walk<'_> {
             let end = lines * (tile + 1) / tiles;
             let at = self.across.after(position(self.outer, self.origin, outer), first);
             let number = end - first;
+            self.debug_assert_lines(at, number);
             if self.form != LineForm::OneByOne {
-                self.lines(&mut work, at, number);
+                // SAFETY: these lines belong to the tile.
+                unsafe { self.lines(&mut work, at, number) };
                 continue;
             }
             let mut done = 0;
             while self.finds && done < number {
                 let some = (number - done).min(if self.ready { FIND_LINES } else { PACKED_LINES });
-                self.find(&mut work, self.across.after(at, done), some);
+                // SAFETY: as above.
+                unsafe { self.find(&mut work, self.across.after(at, done), some) };
                 done += some;
             }
-            (done..number).for_each(|line| self.line(&mut work, self.across.after(at, line)));
+            for line in done..number {
+                // SAFETY: as above.
+                unsafe { self.line(&mut work, self.across.after(at, line)) };
+            }
+        }
+    }
+
+    /// Stops a test unless the `number` neighbouring lines from `at` on lie among those of the walk.
+    #[inline(always)]
+    fn debug_assert_lines(&self, at: ReductionOffsets, number: usize) {
+        if cfg!(debug_assertions) && number > 0 {
+            let end = self.across.after(at, number - 1);
+            assert!(number <= self.across.len, "{number} lines of {}", self.across.len);
+            let offsets: [fn(ReductionOffsets) -> isize; 3] = [|at| at.input, |at| at.mask, |at| at.output];
+            for offset in offsets {
+                let spans = || {
+                    self.outer.iter().chain([&self.across]).map(|axis| offset(axis.strides) * (axis.len as isize - 1))
+                };
+                let lowest = offset(self.origin) + spans().filter(|&span| span < 0).sum::<isize>();
+                let highest = offset(self.origin) + spans().filter(|&span| span > 0).sum::<isize>();
+                let there = lowest..=highest;
+                assert!(there.contains(&offset(at)) && there.contains(&offset(end)), "{at:?} to {end:?}: {there:?}");
+            }
         }
     }
 
@@ -288,10 +323,15 @@ impl Walk<'_> {
     }
 
     /// The bits of the element at a place of a line; `at` is the line's first element.
+    ///
+    /// # Safety
+    /// The line is one of the walk, and has this place.
     #[inline(always)]
     unsafe fn bits(&self, at: ReductionOffsets, place: usize) -> u64 {
+        debug_assert!(place < self.len, "place {place} of {}", self.len);
         let TopK { data, element, swapped, .. } = self.input;
-        bits(data.wrapping_offset(at.input + self.places(place).input), element.size(), swapped)
+        // SAFETY: the caller's promise: the walk may read all elements of its lines.
+        unsafe { bits(data.wrapping_offset(at.input + self.places(place).input), element.size(), swapped) }
     }
 
     /// Bytes from the first element of a line to the element at a place.
@@ -310,18 +350,29 @@ impl Walk<'_> {
     }
 
     /// Whether the element at a place of a line takes part; `at` is the line's first element.
+    ///
+    /// # Safety
+    /// As for [`bits`](Self::bits).
     #[inline(always)]
     unsafe fn takes_part(&self, at: ReductionOffsets, place: usize) -> bool {
+        debug_assert!(place < self.len, "place {place} of {}", self.len);
         let mask = self.input.mask;
-        mask.is_null() || *mask.wrapping_offset(at.mask + self.places(place).mask) != 0
+        // SAFETY: the caller's promise: the mask has a byte for each element of the lines.
+        mask.is_null() || unsafe { *mask.wrapping_offset(at.mask + self.places(place).mask) } != 0
     }
 
     /// Finds the best of one line.
+    ///
+    /// # Safety
+    /// The line is one of the walk, and no other thread writes its results.
     unsafe fn line<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
         let TopK { element, k, sorted, mask, .. } = self.input;
         let len = self.len;
         let size = element.size();
-        let mut bound = if len >= SAMPLED_LEAST_ELEMENTS && k <= len / 4 { self.sample(work, at) } else { i64::MIN };
+        self.debug_assert_lines(at, 1);
+        let samples = len >= SAMPLED_LEAST_ELEMENTS && k <= len / 4;
+        // SAFETY: the caller's promise.
+        let mut bound = if samples { unsafe { self.sample(work, at) } } else { i64::MIN };
         if !mask.is_null() && bound <= self.rule.key(self.rule.identity, size, element.is_float()) {
             // Masked elements would reach this bound.
             bound = i64::MIN;
@@ -329,19 +380,27 @@ impl Walk<'_> {
         // The lowest key may be the bound itself: masked elements must not count as elements that equal it.
         let equal = if !mask.is_null() && bound == i64::MIN { usize::MAX } else { k };
         work.to.begin(bound, equal);
-        self.collect(work, at);
+        // SAFETY: the caller's promise.
+        unsafe { self.collect(work, at) };
         if work.to.items.len() < k && bound > self.rule.lowest() {
             work.to.begin(i64::MIN, usize::MAX);
-            self.collect(work, at);
+            // SAFETY: the caller's promise.
+            unsafe { self.collect(work, at) };
         } else if work.to.items.len() < k && bound > i64::MIN {
-            let key = |place: usize| self.rule.key(self.bits(at, place), size, element.is_float());
-            work.to.complete(len, |place| self.takes_part(at, place).then(|| key(place)));
+            // SAFETY: the caller's promise; the line has each place that `complete` asks about.
+            let key = |place: usize| self.rule.key(unsafe { self.bits(at, place) }, size, element.is_float());
+            // SAFETY: as above.
+            work.to.complete(len, |place| unsafe { self.takes_part(at, place) }.then(|| key(place)));
         }
         let there = if mask.is_null() { k } else { k.min(work.to.items.len()) };
-        self.write(at, work.to.best(there, sorted));
+        // SAFETY: the caller's promise; candidates are places of the line.
+        unsafe { self.write(at, work.to.best(there, sorted)) };
     }
 
     /// A key that slightly more elements of a line reach than are wanted, as a sample suggests.
+    ///
+    /// # Safety
+    /// The line is one of the walk.
     unsafe fn sample<P>(&self, work: &mut Work<P>, at: ReductionOffsets) -> i64 {
         let TopK { element, k, .. } = self.input;
         let len = self.len;
@@ -349,12 +408,11 @@ impl Walk<'_> {
         let float = element.is_float();
         let samples = (len / 64).clamp(256, 2048);
         let places = (0..samples).map(|number| number * (len - 1) / (samples - 1));
+        // SAFETY: the caller's promise; the last of the places is `len - 1`.
+        let taken = places.filter(|&place| unsafe { self.takes_part(at, place) });
         work.keys.clear();
-        work.keys.extend(
-            places
-                .filter(|&place| self.takes_part(at, place))
-                .map(|place| self.rule.key(self.bits(at, place), size, float)),
-        );
+        // SAFETY: as above.
+        work.keys.extend(taken.map(|place| self.rule.key(unsafe { self.bits(at, place) }, size, float)));
         // Masked elements are missing in the line as they are in the sample.
         let share = k * samples / len;
         let rank = share + 3 * share.isqrt() + 4;
@@ -362,6 +420,9 @@ impl Walk<'_> {
     }
 
     /// Collects the candidates of a line.
+    ///
+    /// # Safety
+    /// The line is one of the walk.
     unsafe fn collect<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
         let TopK { data, element, largest, swapped, k, mask, .. } = self.input;
         let size = element.size();
@@ -386,28 +447,36 @@ impl Walk<'_> {
                         outer: ReductionAxis::POINT,
                         inner: ReductionAxis { len: run, ..inner },
                     };
-                    self.pack(block, run, packed.add(done * size), packed_mask.wrapping_add(done));
+                    debug_assert!(run > 0 && done + run <= CHUNK_ELEMENTS, "{run} elements after {done}");
+                    // SAFETY: the block is a part of the line; there is room for a chunk.
+                    unsafe { self.pack(block, run, packed.add(done * size), packed_mask.wrapping_add(done)) };
                     done += run;
                 }
                 from = packed;
             }
             let before = to.items.len();
             let kinds = if element == ElementType::Bool { ElementType::UInt8 } else { element };
-            if to.bound == i64::MIN {
-                to.add_all(from, len, first);
-            } else {
-                with_set!(I, set => with_kind!(kinds, largest, K, _flip, infinity => {
-                    set.run(Collect::<K, <I as Set>::Register, P> { from, len, first, infinity, to, kind: PhantomData });
-                    0
-                }), { to.add_all(from, len, first); 0 });
+            // SAFETY: `from` has `len` elements: a chunk of the line where they follow one another, or its copy.
+            unsafe {
+                if to.bound == i64::MIN {
+                    to.add_all(from, len, first);
+                } else {
+                    with_set!(I, set => with_kind!(kinds, largest, K, _flip, infinity => {
+                        let kind = PhantomData::<(K, <I as Set>::Register)>;
+                        set.run(Collect { from, len, first, infinity, to, kind });
+                        0
+                    }), { to.add_all(from, len, first); 0 });
+                }
             }
             if !mask.is_null() {
-                to.retain(before, |place| self.takes_part(at, place));
+                // SAFETY: candidates are places of the line.
+                to.retain(before, |place| unsafe { self.takes_part(at, place) });
             }
             if to.items.len() > most {
                 to.items.select_nth_unstable(k - 1);
                 to.items.truncate(k);
-                let last = self.bits(at, to.items[k - 1].place());
+                // SAFETY: as above.
+                let last = unsafe { self.bits(at, to.items[k - 1].place()) };
                 to.exceed(self.rule.key(last, size, element.is_float()));
             }
             if to.equal == 0 {
@@ -423,11 +492,15 @@ impl Walk<'_> {
 
     /// Copies elements of some lines, and their mask if there is one; in the copy, where lines are `step` elements apart, the masked
     /// elements are replaced.
+    ///
+    /// # Safety
+    /// The block lies among the lines of the walk; `to` has room for its lines, and `mask` as well where there is a mask.
     unsafe fn pack(&self, block: Block, step: usize, to: *mut u8, mask: *mut u8) {
         let TopK { data, element, swapped, .. } = self.input;
         let Block { start, outer, inner } = block;
         let size = element.size();
-        Pack {
+        debug_assert!(inner.len <= step || outer.len == 1, "lines of {} elements, {step} apart", inner.len);
+        let elements = Pack {
             data: data.wrapping_offset(start.input),
             outer: (outer.len, outer.strides.input),
             inner: (inner.len, inner.strides.input),
@@ -436,12 +509,13 @@ impl Walk<'_> {
             swapped,
             to,
             step: step * size,
-        }
-        .run();
+        };
+        // SAFETY: the caller's promise.
+        unsafe { elements.run() };
         if self.input.mask.is_null() {
             return;
         }
-        Pack {
+        let bytes = Pack {
             data: self.input.mask.wrapping_offset(start.mask),
             outer: (outer.len, outer.strides.mask),
             inner: (inner.len, inner.strides.mask),
@@ -450,9 +524,8 @@ impl Walk<'_> {
             swapped: false,
             to: mask,
             step,
-        }
-        .run();
-        dispatch(Replace {
+        };
+        let replace = Replace {
             from: ptr::null(),
             to,
             size,
@@ -461,21 +534,32 @@ impl Walk<'_> {
             mask_strides: (step as isize, 1),
             pattern: Pattern::NONE,
             fill: self.rule.identity,
-        });
+        };
+        // SAFETY: the caller's promise; the copy and the copy of its mask have `step` elements for each line.
+        unsafe {
+            bytes.run();
+            dispatch(replace);
+        }
     }
 
     /// Finds the best of some lines, which are packed first where they are not contiguous, or masked.
+    ///
+    /// # Safety
+    /// The lines are those of the walk from `at` on, at most [`FIND_LINES`]; no other thread writes their results.
     unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize) {
         let TopK { data, element, largest, k, sorted, .. } = self.input;
         let mut from = data.wrapping_offset(at.input);
         let len = self.len;
         let mut stride = self.across.strides.input;
+        self.debug_assert_lines(at, lines);
+        debug_assert!(lines <= FIND_LINES && self.finds, "{lines} lines at a time");
         if !self.ready {
             let step = len * element.size();
             let to = work.packed.reserve(lines * step);
             let packed_mask = self.room_for_mask(&mut work.mask, lines * len);
             let outer = ReductionAxis { len: lines, ..self.across };
-            self.pack(Block { start: at, outer, inner: self.line[0] }, len, to, packed_mask);
+            // SAFETY: the caller's promise; there is room for all lines.
+            unsafe { self.pack(Block { start: at, outer, inner: self.line[0] }, len, to, packed_mask) };
             (from, stride) = (to, step as isize);
         }
         let to = self.results(at);
@@ -483,18 +567,27 @@ impl Walk<'_> {
         let left: u64 = with_set!(I, set => with_kind!(element, largest, K, _flip, infinity => {
             let identity = element.identity(largest) as i64;
             let kind = PhantomData::<(K, <I as Set>::Register)>;
-            set.run(Find { from, lines, stride, len, k, sorted, infinity, identity, to, candidates, kind })
+            let find = Find { from, lines, stride, len, k, sorted, infinity, identity, to, candidates, kind };
+            // SAFETY: the lines are there, in place or in the copy, and `to` has room for their results.
+            unsafe { set.run(find) }
         }), 0);
         for line in 0..lines {
             let at = self.across.after(at, line);
-            match left >> line & 1 {
-                0 => self.drop_masked(at, 1),
-                _ => self.line(work, at),
+            // SAFETY: the caller's promise; the results of a line that is done have been written.
+            unsafe {
+                match left >> line & 1 {
+                    0 => self.drop_masked(at, 1),
+                    _ => self.line(work, at),
+                }
             }
         }
     }
 
     /// Finds the best of a tile of lines, one in each lane.
+    ///
+    /// # Safety
+    /// The lines are the `number` of the walk from `at` on; where they are not packed, they fill a register. No other thread writes
+    /// their results.
     unsafe fn lines<P>(&self, work: &mut Work<P>, at: ReductionOffsets, number: usize) {
         let TopK { data, element, largest, nan_first, k, .. } = self.input;
         let size = element.size();
@@ -502,46 +595,65 @@ impl Walk<'_> {
         let rows = self.len;
         let mut pitch = self.line[0].strides.input;
         let columns = number.max(self.lanes);
+        self.debug_assert_lines(at, number);
+        debug_assert!(self.form == LineForm::Transpose || number == columns, "{number} lines fill no register");
         if self.form == LineForm::Transpose {
             let packed = work.packed.reserve(rows * columns * size);
             let mask = self.room_for_mask(&mut work.mask, rows * columns);
             if number < columns {
                 // Lanes without a line get zeros, which are not NaN.
-                packed.write_bytes(0, rows * columns * size);
-                mask.write_bytes(0, if mask.is_null() { 0 } else { rows * columns });
+                // SAFETY: there is room for as many elements, and for as many bytes of a mask if there is one.
+                unsafe {
+                    packed.write_bytes(0, rows * columns * size);
+                    mask.write_bytes(0, if mask.is_null() { 0 } else { rows * columns });
+                }
             }
             let inner = ReductionAxis { len: number, ..self.across };
-            self.pack(Block { start: at, outer: self.line[0], inner }, columns, packed, mask);
+            // SAFETY: the caller's promise; there is room for `columns` elements of each row.
+            unsafe { self.pack(Block { start: at, outer: self.line[0], inner }, columns, packed, mask) };
             (from, pitch) = (packed, (columns * size) as isize);
         }
         let results = self.results(at);
         let state = 2 * k * columns.next_multiple_of(self.lanes) * size;
         let adjacent = results.across == 1 && number == columns;
+        // The state, then indices and values.
         let best = work.state.reserve(state + k * columns * (size + 8));
-        let indices = best.add(state).cast::<i64>();
+        let indices = best.wrapping_add(state).cast::<i64>();
+        let values = indices.wrapping_add(k * columns).cast();
         let to = match adjacent {
             true => results,
-            false => {
-                Destination { values: indices.add(k * columns).cast(), indices, across: 1, along: columns as isize }
-            }
+            false => Destination { values, indices, across: 1, along: columns as isize },
         };
         let nans = work.nans;
         let seen = with_set!(I, set => with_kind!(element, largest, K, flip, infinity => {
             let kind = PhantomData::<(K, <I as Set>::Register)>;
-            usize::from(set.run(Insert { from, pitch, rows, columns, k, flip, infinity, nan_first, nans, best, to, kind }))
+            let insert = Insert { from, pitch, rows, columns, k, flip, infinity, nan_first, nans, best, to, kind };
+            // SAFETY: the columns are there, in place or in the copy; the state and `to` have room for `k` of each.
+            usize::from(unsafe { set.run(insert) })
         }), 0);
         work.nans = seen > 0;
-        for (line, nth) in (0..if adjacent { 0 } else { number }).flat_map(|line| (0..k).map(move |nth| (line, nth))) {
-            let at = nth * columns + line;
-            results.write(line, nth, bits(to.values.add(at * size), size, false), *to.indices.add(at) as usize, size);
+        let copied = if adjacent { 0 } else { number };
+        for line in 0..copied {
+            for nth in 0..k {
+                let at = nth * columns + line;
+                // SAFETY: the kernel has written `k` results for each of the columns, which are at least as many as the lines.
+                unsafe {
+                    let place = to.indices.add(at).read_unaligned() as usize;
+                    results.write(line, nth, bits(to.values.add(at * size), size, false), place, size);
+                }
+            }
         }
-        self.drop_masked(at, number);
+        // SAFETY: the caller's promise; the results have been written.
+        unsafe { self.drop_masked(at, number) };
     }
 
     /// Replaces what does not take part among the results of some lines.
     ///
     /// Such elements are in a result as those that lose to all others. What takes part and is not in the result equals them, and
     /// lies behind all its equals in the result.
+    ///
+    /// # Safety
+    /// The lines are those of the walk from `at` on, and have `k` results each; no other thread writes them.
     unsafe fn drop_masked(&self, at: ReductionOffsets, lines: usize) {
         let TopK { element, k, mask, .. } = self.input;
         let size = element.size();
@@ -553,31 +665,42 @@ impl Walk<'_> {
         for line in 0..lines {
             let at = self.across.after(at, line);
             let results = self.results(at);
-            if (0..k).all(|nth| self.takes_part(at, results.index(nth))) {
+            // SAFETY: the caller's promise.
+            let found = || (0..k).map(|nth| unsafe { results.index(nth) });
+            // SAFETY: what has been found, and what is looked at below, are places of the line.
+            let takes_part = |place: usize| unsafe { self.takes_part(at, place) };
+            if found().all(takes_part) {
                 continue;
             }
-            let mut places: SmallVec<[usize; 32]> =
-                (0..k).map(|nth| results.index(nth)).filter(|&place| self.takes_part(at, place)).collect();
-            let loses = |place: &usize| self.rule.key(self.bits(at, *place), size, float) == identity;
+            let mut places: SmallVec<[usize; 32]> = found().filter(|&place| takes_part(place)).collect();
+            // SAFETY: as above.
+            let loses = |place: &usize| self.rule.key(unsafe { self.bits(at, *place) }, size, float) == identity;
             let next = places.iter().copied().filter(loses).max().map_or(0, |last| last + 1);
-            let others = (next..self.len).filter(|&place| self.takes_part(at, place)).filter(loses);
+            let others = (next..self.len).filter(|&place| takes_part(place)).filter(loses);
             let missing = k - places.len();
             places.extend(others.take(missing));
-            self.write(at, places.into_iter());
+            // SAFETY: the caller's promise.
+            unsafe { self.write(at, places.into_iter()) };
         }
     }
 
     /// Writes the results of a line from their places, of which there may be fewer than `k`.
+    ///
+    /// # Safety
+    /// The line is one of the walk, and has these places; no other thread writes its results.
     unsafe fn write(&self, at: ReductionOffsets, places: impl Iterator<Item = usize>) {
         let results = self.results(at);
         let size = self.input.element.size();
         let mut count = 0;
         for place in places {
-            results.write(0, count, self.bits(at, place), place, size);
+            debug_assert!(count < self.input.k, "result {count} of {}", self.input.k);
+            // SAFETY: the caller's promise; there is room for `k` results.
+            unsafe { results.write(0, count, self.bits(at, place), place, size) };
             count += 1;
         }
         for nth in count..self.input.k {
-            results.write(0, nth, self.rule.identity, NOWHERE, size);
+            // SAFETY: as above.
+            unsafe { results.write(0, nth, self.rule.identity, NOWHERE, size) };
         }
     }
 }
