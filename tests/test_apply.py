@@ -23,7 +23,7 @@ from extremum.large.formats.netcdf import NetcdfFile
 from extremum.large.formats.source import Source
 from extremum.large.lengths import Made, lengths
 from extremum.partials import Pieces
-from large_files import TWO_OUTPUTS, apply, left, sample, save
+from large_files import TWO_OUTPUTS, apply, left, sample, save, save_dataset
 from refusal import refusal
 
 pytestmark = pytest.mark.usefixtures("in_a_folder", "in_this_process")
@@ -151,11 +151,9 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("form", ["nc", "h5", "zarr"])
+@pytest.mark.parametrize("form", ["nc", "h5", "2.zarr"])
 @pytest.mark.parametrize("kind", LABELS)
 def test_elements_with_other_labels_are_not_compared(form, kind):
-    if form == "zarr":
-        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
     labels = LABELS[kind]
     x = xr.Dataset({"t": (("lat", "lon"), np.arange(9.0).reshape(3, 3))}, {"lat": labels})
     others = {
@@ -169,10 +167,7 @@ def test_elements_with_other_labels_are_not_compared(form, kind):
         "no names": x.drop_vars("lat").rename(lat="dim_0", lon="dim_1"),
     }
     for name, each in {"x": x, **others}.items():
-        if form == "zarr":
-            each.to_zarr(f"{name}.zarr", zarr_format=2, consolidated=False)
-        else:
-            each.to_netcdf(f"{name}.{form}", engine="netcdf4")
+        save_dataset(each, f"{name}.{form}")
     np.save("bare.npy", x.t.values)
     words = ["maximum", f"x.{form}"]
     ways = {
@@ -595,17 +590,12 @@ def test_a_missing_integer_is_known_before_float32_rounds_it(suffix):
     assert "holds NaN" in refused("apply", "argmin", *words, "none.npy", "--nan-policy", "raise")
 
 
-@pytest.mark.parametrize("form", ["nc", "h5", "zarr2", "zarr3"])
+@pytest.mark.parametrize("form", ["nc", "h5", "2.zarr", "3.zarr"])
 def test_a_mark_of_another_type_means_the_nearest_element(form):
     numbers = np.array([1, 1e20, 0.1, 3], np.float32)
     for name, mark, best in (("large", 1e20, 3), ("fraction", 0.1, 1), ("beyond", 1e300, 1)):
-        path = f"{name}.{form[:4]}"
-        data = xr.Dataset({"v": ("x", numbers, {"missing_value": mark})})
-        if form in ("zarr2", "zarr3"):
-            pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
-            data.to_zarr(path, zarr_format=int(form[4]), consolidated=False)
-        else:
-            data.to_netcdf(path, engine="netcdf4")
+        path = f"{name}.{form}"
+        save_dataset(xr.Dataset({"v": ("x", numbers, {"missing_value": mark})}), path)
         apply("argmax", path, "--variable", "v", "--nan-policy", "omit", "-o", f"{name}.npy")
         assert np.load(f"{name}.npy") == best
         apply("argmin", path, "--variable", "v", "-o", f"{name}-nan.npy")
@@ -621,6 +611,31 @@ def test_a_result_of_a_zarr_group_has_the_labels_that_stay(zarr_format):
         apply("argmin", "x.zarr", "--dim", "time", "-o", out)
         with xr.open_dataset(out, engine=engine) as result:
             xr.testing.assert_identical(result.t.load(), exx.argmin(x, "time"))
+
+
+FILES = ["x.nc", "x.h5", "x.2.zarr", "x.3.zarr"]
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_indices_of_truth_values_are_numbers(path):
+    save_dataset(xr.Dataset({"wet": ("x", [False, False, True])}, {"x": [10, 20, 30]}), path)
+    apply("argmax", path, "--variable", "wet", "-o", "y.nc")
+    with xr.open_dataset("y.nc") as result:
+        assert_identical(result.wet.values, np.int64(2))
+    suffix, engine = (".zarr", "zarr") if path.endswith(".zarr") else (".nc", "netcdf4")
+    apply("top_k", path, "--variable", "wet", "--k", 2, "-o", f"best{suffix}")
+    for name, expected in (("values", np.array([True, False])), ("indices", np.array([2, 0]))):
+        with xr.open_dataset(f"best.{name}{suffix}", engine=engine) as result:
+            assert_identical(result.wet.values, expected)
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_scalar_keeps_its_coordinates(path):
+    coords = {"height": 2.5, "run": 7}
+    save_dataset(xr.Dataset({"t": ((), 3.0)}, coords), path)
+    apply("max", path, "--variable", "t", "-o", "y.nc")
+    with xr.open_dataset("y.nc") as result:
+        assert {name: float(each) for name, each in result.t.coords.items()} == coords
 
 
 def test_arrays_in_groups_have_paths():

@@ -52,5 +52,14 @@ def save(x, form):
     return ["x.zarr"]
 
 
+def save_dataset(data, path):
+    """Write a dataset in the format of a path, which ends with .2.zarr or .3.zarr for a store."""
+    if path.endswith(".zarr"):
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+        data.to_zarr(path, zarr_format=int(path[-6]), consolidated=False)
+    else:
+        data.to_netcdf(path, engine="netcdf4")
+
+
 def left():
     return sorted(path.name for path in Path().iterdir())

@@ -26,7 +26,7 @@ _MISSING = ("_FillValue", "missing_value")
 _SCALING = ("scale_factor", "add_offset")
 _CODES = (*_MISSING, *_SCALING)
 # Attributes that say how elements are stored. Indices into the array are not stored that way.
-_OF_STORAGE = (*_CODES, "_Unsigned", "calendar")
+_OF_STORAGE = (*_CODES, "_Unsigned", "calendar", "dtype")
 
 
 class Decoding:
@@ -175,7 +175,6 @@ def attributes_of_indices(attrs: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in attrs.items() if key not in _OF_STORAGE}
     if _has_times(attrs):
         kept.pop("units", None)
-        kept.pop("dtype", None)
     return kept
 
 

@@ -77,7 +77,9 @@ class ZarrFile:
             chunks=getattr(found, "shards", None) or found.chunks,
             dims=dims,
             attrs={key: value for key, value in attrs.items() if key not in ("coordinates", _DIMS)},
-            coordinates=labelling(dims, self._coordinates(name, dims, attrs)) if dims and name else (),
+            coordinates=labelling(dims, self._coordinates(name, dims, attrs))
+            if name and dims is not None
+            else (),
             zarr_format=int(found.metadata.zarr_format),
         )
 
@@ -154,6 +156,8 @@ class ZarrFile:
 
 def _dims(found: Any) -> tuple[str, ...] | None:
     """Return the names of the axes; None if no axis has one."""
+    if not found.shape:
+        return ()
     names = getattr(found.metadata, "dimension_names", None) or found.attrs.get(_DIMS)
     if not isinstance(names, list | tuple) or len(names) != len(found.shape) or not any(names):
         return None
