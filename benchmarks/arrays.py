@@ -118,6 +118,7 @@ _GOALS = {
     "`where` / `argmax`": (r"where.*", "argmax", "at most 2"),
     "`np.nanargmax` / omit": (r"omit, 5 % NaN", "np.nanargmax", "at least 5"),
     "`bottleneck.nanargmax` / omit": (r"omit, 5 % NaN", "bottleneck", "at least 3"),
+    "`np.fmax.reduce` / `max`, all-NaN slices": (r"max, all-NaN slices", "np.fmax.reduce", "at least 1"),
 }
 # The result of a slice whose elements are all skipped.
 _NOTHING = -1
@@ -159,6 +160,13 @@ def _contenders(x: Array, axis: int | None) -> dict[str, Call]:
             add("np.nanargmax", np.nanargmax, data, ~np.isnan(data))
             if find_spec("bottleneck") and x.itemsize >= 4:
                 add("bottleneck", import_module("bottleneck").nanargmax, data, ~np.isnan(data))
+    if axis is not None and x.dtype.kind == "f":
+        # As a map of the sea has them: on land every element is NaN.
+        land = drawn.max(axis, keepdims=True) < np.quantile(drawn.max(axis), 0.3)
+        sea = np.where(land, x.dtype.type(np.nan), x)
+        calls["max, all-NaN slices"] = partial(ex.max, sea, axis, nan_policy="omit", default=np.nan)
+        calls["np.fmax.reduce"] = partial(np.fmax.reduce, sea, axis)
+        np.testing.assert_array_equal(calls["max, all-NaN slices"](), calls["np.fmax.reduce"]())
     masks = {words: drawn < share for words, share in {"half": 0.5, "all": 1.0, "1 %": 0.01}.items()}
     if axis is not None:
         # Copies, as users have them: a view would keep the strides of the whole mask.

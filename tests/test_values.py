@@ -48,6 +48,16 @@ def test_large_arrays_along_every_axis(dtype, shape):
             assert_extremes(x, axes, where, policy, twins.find)
 
 
+@pytest.mark.parametrize("dtype", sometimes(FLOATS))
+@pytest.mark.parametrize("shape", [(1, 40), (2, 3), (5, 700), (9, 64), (90, 150), (3, 8, 33)], ids=str)
+def test_columns_of_nan_alone_are_told_from_columns_with_the_lowest_number(dtype, shape):
+    rng = np.random.default_rng(sum(shape))
+    x = rng.choice(np.array([np.nan, -np.inf, np.inf, -0.0, 0.0, 1.0]), shape, p=[0.5, 0.4, *[0.025] * 4])
+    x[..., ::3] = np.nan
+    for values in (x, -x):
+        assert_extremes(values.astype(dtype), (0,), None, "omit", ways=({}, *EVERY_SET))
+
+
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), ()])
 def test_reduced_axes_go_or_have_length_one(axis):
     x = np.random.default_rng(1).integers(0, 9, (3, 4, 5))

@@ -74,14 +74,14 @@ class Reduction:
         """Return the number of empty slices, None if no slice can be empty, and the result at each end of the order.
 
         A slice is empty if no element of it takes part; its index is -1. So if slices may be empty, there are indices,
-        of a signed type.
+        of a signed type. Without `index` they tell only the empty slices from the others.
         """
         array = x.array
         where = self.mask(x)
         times = array.dtype.kind in "mM"
         omit = self.nan_policy == "omit" and array.dtype.kind not in "biu"
         may_be_empty = omit or where is not None or array.size == 0
-        if may_be_empty and (index is None or index.kind != "i"):
+        if may_be_empty and index is not None and index.kind != "i":
             index = _INT64
         # NaT is stored as the smallest integer: a search for the smallest finds it. For the largest, search for both.
         both_ends = times and not omit and True in self.largest

@@ -35,6 +35,10 @@ pub const MASKED_ROWS_LEAST_BYTES: usize = 81;
 /// Registers of a row whose loop is unrolled; longer rows are read in chunks.
 pub const UNROLLED_MOST_REGISTERS: usize = 8;
 
+/// Bytes of a row whose value alone is wanted, where NaN loses: the kernel for long rows knows rows without a number, and needs no
+/// place to tell them; the kernels for short rows find the place first.
+pub const VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES: usize = 4096;
+
 /// Bytes of a row that is read together with three others. Four rows of 8 KiB evict each other from the first-level cache (Xeon,
 /// family 6, model 167, AVX2: rows of 256 to 4096 64-bit elements, read alone in chunks of eight registers, are 1.08 to 1.26 times
 /// as fast as with chunks of four and a limit of 2 KiB).

@@ -354,7 +354,8 @@ impl Node {
             }
             _ => {
                 let walk = axes.map(|(len, stride, reduced)| (len, stride, 0, reduced));
-                let target = Target { values: output, indices: ptr::null_mut(), index: IndexType::Int64 };
+                let target =
+                    Target { values: output, indices: ptr::null_mut(), index: IndexType::Int64, only_empty: false };
                 // SAFETY: the caller's promise; no index is written.
                 unsafe { select(array, walk, &[target]) };
             }

@@ -146,7 +146,7 @@ fn convert(
 
 /// The bits of the element that a number becomes, exactly as the Python side converts it; None for a number that may be too
 /// large, or is neither of the type's kind nor of a simpler kind.
-fn bits(number: &Object<'_>, elements: Elements) -> Option<u64> {
+pub fn bits(number: &Object<'_>, elements: Elements) -> Option<u64> {
     use ElementType::*;
     let element = elements.element;
     let float = number.is_exact_instance_of::<PyFloat>();

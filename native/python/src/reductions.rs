@@ -5,12 +5,13 @@
 
 use crate::arguments::{Argument, Axes, index_type, numbers, omission, or_default};
 use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, take_plain, target};
+use crate::elementwise::bits;
 use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, IndexType, Input, Omit, Target, argreduce, onehot, select};
 use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 use std::{ptr, slice};
 
@@ -41,7 +42,7 @@ pub fn reduce<'py>(
         (true, false) => Omit::Nan,
         (true, true) => Omit::NotATime,
     };
-    let Some((empty_slices, ends)) = reduction.select(x, axis, omit, r#where, values, index, None)? else {
+    let Some((empty_slices, ends)) = reduction.select(x, axis, omit, r#where, values, index, Empty::Counted)? else {
         let reason = format!("{function}: not a plain array, or a mask that is not one of bool in its shape");
         let remedy = "pass numpy.ndarray, and broadcast the mask to its shape";
         return Err(error(x.py(), python!("ArgumentError"), reason, remedy));
@@ -58,6 +59,19 @@ struct Reduction<'a> {
     keepdims: bool,
     /// Whether the last of equal elements wins.
     last: bool,
+}
+
+/// What becomes of the slices in which no element takes part.
+#[derive(Clone, Copy)]
+enum Empty<'a, 'py> {
+    /// They keep the index -1, and the caller sees to them.
+    Counted,
+    /// The Python side refuses them.
+    Refused,
+    /// They get this index.
+    Index(i64),
+    /// They get this number as their value.
+    Value(&'a Object<'py>),
 }
 
 /// The values and the indices at each wanted end of the order; None for those not wanted.
@@ -125,8 +139,8 @@ impl Reduction<'_> {
     }
 
     /// Reduces a plain array; also returns the number of slices in which no element takes part, whose index is -1. None if `x`
-    /// is not a plain array, or the mask is not a bool array of its shape. `complete` says that the result has to be complete,
-    /// with this index for those slices: then also None if they have no index, `x` is empty, or an index does not fit its type.
+    /// is not a plain array, or the mask is not a bool array of its shape. Unless those slices are only counted, also None if `x` is
+    /// empty, an index does not fit its type, or the Python side has to see to those slices.
     fn select<'py>(
         &self,
         x: &Object<'py>,
@@ -135,7 +149,7 @@ impl Reduction<'_> {
         mask: Option<&Object<'py>>,
         values: bool,
         mut index: Option<Elements>,
-        complete: Option<Option<i64>>,
+        empty: Empty<'_, 'py>,
     ) -> PyResult<Option<(usize, Ends<'py>)>> {
         let py = x.py();
         let function = self.function;
@@ -152,11 +166,24 @@ impl Reduction<'_> {
         let may_lack = omit != Omit::Nothing || mask.is_some();
         let fits = |index: IndexType| block(&x, axes) - 1 <= index.max() && (!may_lack || index.is_signed());
         if mask.as_ref().is_some_and(|mask| mask.shape != x.shape || mask.element() != ElementType::Bool)
-            || complete.is_some() && (x.shape.contains(&0) || index.is_some_and(|index| !fits(index.element)))
+            || !matches!(empty, Empty::Counted)
+                && (x.shape.contains(&0) || index.is_some_and(|index| !fits(index.element)))
         {
             return Ok(None);
         }
-        if may_lack && index.is_none() {
+        let value = match empty {
+            Empty::Value(number) => {
+                let index_fits = index.is_none_or(|index| index.element == IndexType::Int64);
+                let bits = bits(number, x.elements).filter(|_| index_fits && x.element().is_float());
+                if bits.is_none() {
+                    return Ok(None);
+                }
+                bits
+            }
+            _ => None,
+        };
+        let only_empty = index.is_none();
+        if only_empty && (may_lack || block(&x, axes) == 0) {
             // The index shows in which slices no element takes part.
             index = Some(index_type(None, None, function)?);
         }
@@ -168,7 +195,7 @@ impl Reduction<'_> {
             let indices = index.map(|index| Array::empty(py, &shape, index, None)).transpose()?;
             let data = |array: &Option<Array>| array.as_ref().map_or(ptr::null_mut(), |array| array.data);
             let index = index.map_or(IndexType::Int64, |index| index.element);
-            targets.push(Target { values: data(&values), indices: data(&indices), index });
+            targets.push(Target { values: data(&values), indices: data(&indices), index, only_empty });
             ends.push([values, indices].map(|array| array.map(|array| array.object)));
         }
         let input = Input {
@@ -188,12 +215,16 @@ impl Reduction<'_> {
         // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, in C order, of the shape of
         // the kept axes.
         detach(py, x.bytes(), || empty_slices = unsafe { select(input, walk, &targets) });
-        match complete {
-            Some(None) if empty_slices > 0 => return Ok(None),
-            Some(Some(place)) if empty_slices > 0 && place != -1 => {
-                targets.iter().for_each(|target| fill(target, shape.iter().product(), place))
+        let slices = shape.iter().product();
+        match empty {
+            _ if empty_slices == 0 => {}
+            Empty::Refused => return Ok(None),
+            Empty::Index(place) if place != -1 => targets.iter().for_each(|target| fill(target, slices, place)),
+            Empty::Index(_) | Empty::Counted => {}
+            Empty::Value(_) => {
+                let size = x.element().size();
+                targets.iter().zip(value).for_each(|(target, value)| fill_values(target, slices, value, size));
             }
-            _ => {}
         }
         Ok(Some((empty_slices, ends)))
     }
@@ -239,6 +270,33 @@ fn fill(target: &Target, len: usize, place: i64) {
             2 => replace(indices.cast(), len, place as i16),
             4 => replace(indices.cast(), len, place as i32),
             _ => replace(indices.cast(), len, place),
+        }
+    }
+}
+
+/// Writes a value of `size` bytes where the index, of 64 bits, says that no element takes part.
+#[cold]
+fn fill_values(target: &Target, len: usize, value: u64, size: usize) {
+    /// Without a branch, which would be unpredictable.
+    ///
+    /// # Safety
+    /// There are `len` values and indices.
+    unsafe fn replace<T: Copy>(values: *mut T, indices: *const i64, len: usize, value: T) {
+        // SAFETY: the caller's promise.
+        let (values, indices) =
+            unsafe { (slice::from_raw_parts_mut(values, len), slice::from_raw_parts(indices, len)) };
+        for (value_of_slice, &index) in values.iter_mut().zip(indices) {
+            *value_of_slice = if index == -1 { value } else { *value_of_slice };
+        }
+    }
+    let Target { values, indices, index, .. } = *target;
+    assert!(index == IndexType::Int64 && !indices.is_null(), "an index of 64 bits for each slice");
+    // SAFETY: there are `len` values and indices, in C order.
+    unsafe {
+        match size {
+            2 => replace(values.cast(), indices.cast(), len, value as u16),
+            4 => replace(values.cast(), indices.cast(), len, value as u32),
+            _ => replace(values.cast(), indices.cast(), len, value),
         }
     }
 }
@@ -312,7 +370,8 @@ fn index<'py>(
     let index = index_type(dtype, None, function)?;
     let place = default.map(|default| no_place(default, index.element));
     let (Some(omit), None | Some(Some(_))) = (omission(nan_policy), place) else { return Ok(None) };
-    let answer = reduction.select(x, axis, omit, r#where, false, Some(index), Some(place.flatten()))?;
+    let empty = place.flatten().map_or(Empty::Refused, Empty::Index);
+    let answer = reduction.select(x, axis, omit, r#where, false, Some(index), empty)?;
     answer.and_then(|(_, ends)| ends.into_iter().find_map(|[_, indices]| indices)).map(into_result).transpose()
 }
 
@@ -351,13 +410,19 @@ fn values<'py>(
     keywords: &[Option<&Object<'py>>],
 ) -> PyResult<Option<Object<'py>>> {
     let &[nan_policy, r#where, default, index_dtype, ref out @ ..] = keywords else { unreachable!("each is there") };
-    if default.is_some() || out.iter().any(Option::is_some) {
+    let empty = match default {
+        None => Empty::Refused,
+        // The Python side knows what other defaults become.
+        Some(number) if number.is_exact_instance_of::<PyFloat>() => Empty::Value(number),
+        Some(_) => return Ok(None),
+    };
+    if out.iter().any(Option::is_some) {
         return Ok(None);
     }
     let index = return_index.then(|| index_type(index_dtype, None, function)).transpose()?;
     let reduction = Reduction { function, largest, keepdims, last };
     let Some(omit) = omission(nan_policy) else { return Ok(None) };
-    let answer = reduction.select(x, axis, omit, r#where, true, index, Some(None))?;
+    let answer = reduction.select(x, axis, omit, r#where, true, index, empty)?;
     answer.map(|(_, ends)| result(x.py(), ends, return_index)).transpose()
 }
 

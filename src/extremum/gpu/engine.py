@@ -66,11 +66,9 @@ class Device(Engine):
         type_of_index = torch.int64 if index is None else tensor_type(index)
         nan = ABSENT if omit else BEST
         best, places = reduce(x.tensor, axes, largest, select_last_index, nan, where, values, type_of_index)
+        # Without an index type, the indices tell which slices are empty.
         return 1, [
-            [
-                best[at].reshape(shape) if values else None,
-                None if index is None else places[at].reshape(shape),
-            ]
+            [best[at].reshape(shape) if values else None, places[at].reshape(shape)]
             for at in range(len(largest))
         ]
 

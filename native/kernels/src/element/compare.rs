@@ -19,6 +19,21 @@ pub trait HasLane: Copy + Send + Sync + 'static {
     fn lane<O: Order>(self) -> Self::Lane;
     /// An element with this lane, and whether it is the only such element.
     fn from_lane<O: Order>(lane: Self::Lane) -> (Self, bool);
+    /// The lane of this element, where a NaN that loses stays NaN: it loses to the worst number too. To be compared by [`beats`].
+    #[inline(always)]
+    fn lane_or_nan<O: Order>(self) -> Self::Lane {
+        self.lane::<O>()
+    }
+    /// A lane that [`beats`] no other.
+    #[inline(always)]
+    fn loser<O: Order>() -> Self::Lane {
+        worst::<O, _>()
+    }
+    /// Whether this is the lane of a NaN that loses.
+    #[inline(always)]
+    fn is_losing_nan<O: Order>(_lane: Self::Lane) -> bool {
+        false
+    }
 }
 
 pub type Key<E> = <<E as HasLane>::Lane as Lane>::Key;
@@ -35,7 +50,7 @@ pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {
     const HIGHEST: Self;
     /// Whether a lane may be NaN.
     const NAN: bool = false;
-    /// The key of this lane: NaN stands at the end that `O` prefers, the zeros are equal.
+    /// The key of this lane: NaN stands at the end that `O` prefers, or at the other if NaN loses; the zeros are equal.
     fn key<O: Order>(self) -> Self::Key;
     /// A lane that compares equal to every lane with this key, which is not NaN's.
     fn from_key(key: Self::Key) -> Self;
@@ -88,10 +103,38 @@ macro_rules! index {
 
 index!(u8 u16 u32 u64);
 
+/// Whether a lane is not NaN. This is one instruction; `partial_cmp` would take two.
+#[inline(always)]
+#[allow(clippy::eq_op, reason = "NaN alone differs from itself")]
+fn is_number<L: Lane>(lane: L) -> bool {
+    lane == lane
+}
+
+/// Whether a lane comes strictly before another, or that one is a NaN that loses.
+#[inline(always)]
+#[allow(clippy::neg_cmp_op_on_partial_ord, reason = "NaN is neither below nor above")]
+pub fn beats<O: Order, L: Lane>(a: L, b: L) -> bool {
+    if O::NAN_WINS {
+        return O::better(a, b);
+    }
+    // Unlike `a > b`, this holds where `b` is NaN. As two comparisons that do not wait for each other, neither of `b` with itself,
+    // it costs the least: a loop waits for `b`.
+    let is_not_behind = if O::LARGEST { !(a <= b) } else { !(a >= b) };
+    is_number(a) & is_not_behind
+}
+
 /// The better of two lanes; `b` where they are equal or one is NaN, as the vector instructions do.
 #[inline(always)]
 pub fn pick<O: Order, L: Lane>(a: L, b: L) -> L {
     if O::better(a, b) { a } else { b }
+}
+
+/// The better of two lanes, `b` where they are equal; NaN only if both are NaN.
+#[inline(always)]
+pub fn pick_number<O: Order, L: Lane>(a: L, b: L) -> L {
+    // `b` if `a` is NaN.
+    let better = pick::<O, _>(a, b);
+    if is_number(b) { better } else { a }
 }
 
 /// The better of two keys.

@@ -109,8 +109,8 @@ macro_rules! float {
                 let magnitude = bits & <$key>::MAX;
                 // Sign and magnitude to two's complement: both zeros become 0.
                 let key = (magnitude ^ sign) - sign;
-                let extreme = if O::LARGEST { <$key>::MAX } else { <$key>::MIN };
-                if magnitude > <$type>::INFINITY.to_bits() as $key { extreme } else { key }
+                let nan = if O::LARGEST == O::NAN_WINS { <$key>::MAX } else { <$key>::MIN };
+                if magnitude > <$type>::INFINITY.to_bits() as $key { nan } else { key }
             }
             #[inline(always)]
             fn from_key(key: $key) -> $type {
@@ -135,6 +135,18 @@ macro_rules! float {
             #[inline(always)]
             fn from_lane<O: Order>(lane: $type) -> ($type, bool) {
                 (lane, true)
+            }
+            #[inline(always)]
+            fn lane_or_nan<O: Order>(self) -> $type {
+                self
+            }
+            #[inline(always)]
+            fn loser<O: Order>() -> $type {
+                if O::NAN_WINS { worst::<O, _>() } else { <$type>::NAN }
+            }
+            #[inline(always)]
+            fn is_losing_nan<O: Order>(lane: $type) -> bool {
+                !O::NAN_WINS & (lane != lane)
             }
         }
 
@@ -242,6 +254,11 @@ impl<const INFINITY: i16, const ONE: u16> HasLane for Float16Bits<INFINITY, ONE>
         let magnitude = value.unsigned_abs().min(INFINITY as u16);
         let sign = if value < 0 { SIGN } else { 0 };
         (Float16Bits(magnitude | sign), value != 0 && value.unsigned_abs() <= INFINITY as u16)
+    }
+    #[inline(always)]
+    fn is_losing_nan<O: Order>(lane: i16) -> bool {
+        let worst_number = Self::lane_of::<O>(if O::LARGEST { -INFINITY } else { INFINITY });
+        !O::NAN_WINS & O::better(worst_number, lane)
     }
 }
 

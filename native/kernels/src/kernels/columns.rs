@@ -4,9 +4,12 @@
 //! a tile of columns keeps its best lanes, and the numbers of their rows
 //! for each pass of 8, 4, 2 or 1 rows, from the end whose ties win; the last one may overlap the one before:
 //!     for each column: load its best, go down the rows of the pass, store what is strictly better, note NaN
-//! if a lane was NaN: once more with keys, which place NaN in the order
+//! if a lane was NaN that wins: once more with keys, which place NaN in the order
 //! write rows, keys or elements of the tile
 //! ```
+//!
+//! A NaN that loses stays NaN in its lane, and any number replaces it: the lane is NaN in the end where a column has no number. That
+//! takes one more comparison, and no second look at such columns.
 //!
 //! The tile stays in the first-level cache, and is loaded and stored once for several rows. Its row numbers are as wide as the
 //! lanes, so that the compiler vectorises everything. Two to five rows use no tile if only places are wanted: the tile would take
@@ -18,7 +21,7 @@
 
 #![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
-use crate::element::compare::{HasLane, Index, Key, Lane, worst};
+use crate::element::compare::{HasLane, Index, Key, Lane, beats, pick_number};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::lanes::{Aligned, Lines, Outputs, Source, prefetch_rows};
@@ -100,7 +103,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let index = to.places_of(self.columns);
         if !keys.is_null() {
             for column in 0..self.columns {
-                keys.element::<KeyOf<S>>(column).write(line.lane::<O>(column).key::<O>());
+                keys.element::<KeyOf<S>>(column).write(line.lane_or_nan::<O>(column).key::<O>());
             }
         }
         if !values.is_null() {
@@ -110,7 +113,8 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         }
         if !index.is_null() {
             for column in 0..self.columns {
-                index.element::<i64>(column).write_unaligned(0);
+                let place = place_or_none::<S::Element, O>(line.lane_or_nan::<O>(column), 0);
+                index.element::<i64>(column).write_unaligned(place);
             }
         }
     }
@@ -123,8 +127,10 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     #[inline(always)]
     unsafe fn accumulate<F: HasLane<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool, const EXACT: bool>(&self) -> bool {
         let Self { lines, rows, columns, last, .. } = *self;
-        // The walk begins where ties win, so that what is strictly better alone replaces a champion.
-        let lines = if last { lines.from(rows as isize - 1).every(-1) } else { lines };
+        // The walk begins where ties win, so that what is strictly better alone replaces a champion; or at the other end, where the
+        // last of equal lanes stays.
+        let last_stays = !PLACES && !X::First::NAN_WINS;
+        let lines = if last != last_stays { lines.from(rows as isize - 1).every(-1) } else { lines };
         let Outputs { keys, values, .. } = self.to[0];
         let index = self.to[0].places_of(columns);
         // Not for narrow lanes: the compiler would compute them at the width of the results.
@@ -156,7 +162,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 1 if row > 0 && exact => 1,
                 _ => 2,
             };
-            // The last pass may overlap the one before: a row that is read again is not strictly better.
+            // The last pass may overlap the one before: a row that is read again is not strictly better, or is followed by its equals.
             row = row.min(rows.saturating_sub(height));
             let down = lines.from(row as isize);
             // Before the loop over the columns: within it, the compiler would no longer vectorise.
@@ -207,7 +213,8 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         };
         if PLACES && !index.is_null() {
             for column in 0..self.columns {
-                index.element::<i64>(column).write_unaligned(row(column));
+                let place = place_or_none::<F, O>(tile.best[column].assume_init(), row(column));
+                index.element::<i64>(column).write_unaligned(place);
             }
         }
         if !keys.is_null() {
@@ -232,6 +239,12 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             }
         }
     }
+}
+
+/// The place of a lane, or -1 if it is that of a NaN that loses: its column then has no number.
+#[inline(always)]
+fn place_or_none<F: HasLane, O: Order>(lane: F::Lane, place: i64) -> i64 {
+    if F::is_losing_nan::<O>(lane) { -1 } else { place }
 }
 
 /// What a tile of columns keeps for one end of the order.
@@ -300,12 +313,13 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
     for column in 0..columns {
         // If both ends began with the first row, the compiler would compare bools one by one.
         let begin = |lane| if X::BOTH { Some((lane, Index::ZERO)) } else { None };
-        let so_far = if FRESH { begin(worst::<X::First, _>()) } else { Some(first.get::<PLACES>(column)) };
-        let (champion, nan) = descend::<S, X::First, ROWS>(lines, row, column, so_far);
+        let so_far = if FRESH { begin(S::Element::loser::<X::First>()) } else { Some(first.get::<PLACES>(column)) };
+        let (champion, nan) = descend::<S, X::First, ROWS, PLACES>(lines, row, column, so_far);
         flags = flags | nan;
         if X::BOTH {
-            let so_far = if FRESH { begin(worst::<X::Second, _>()) } else { Some(second.get::<PLACES>(column)) };
-            second.set::<PLACES>(column, descend::<S, X::Second, ROWS>(lines, row, column, so_far).0);
+            let so_far =
+                if FRESH { begin(S::Element::loser::<X::Second>()) } else { Some(second.get::<PLACES>(column)) };
+            second.set::<PLACES>(column, descend::<S, X::Second, ROWS, PLACES>(lines, row, column, so_far).0);
         }
         first.set::<PLACES>(column, champion);
     }
@@ -325,20 +339,21 @@ unsafe fn few<S: Source, O: Order, const ROWS: usize>(
 ) -> bool {
     let mut flags = <LaneOf<S> as Lane>::Index::ZERO;
     for column in 0..columns {
-        let ((_, at), any) = descend::<S, O, ROWS>(lines, 0, column, None);
+        let ((lane, at), any) = descend::<S, O, ROWS, true>(lines, 0, column, None);
         flags = flags | any;
         let at = if last { <LaneOf<S> as Lane>::Index::new(ROWS - 1) - at } else { at };
-        index.element::<i64>(column).write_unaligned(at.widen());
+        index.element::<i64>(column).write_unaligned(place_or_none::<S::Element, O>(lane, at.widen()));
     }
     flags.any()
 }
 
-/// Goes down `ROWS` rows of one column. Returns the best lane, its row, and whether a lane was NaN.
+/// Goes down `ROWS` rows of one column. Returns the best lane, its row if `PLACES`, and whether a lane was NaN that wins. Without
+/// places, the last of equal lanes stays if NaN loses: a maximum of two numbers is then a single instruction.
 ///
 /// # Safety
 /// The lines may be read at this column.
 #[inline(always)]
-unsafe fn descend<S: Source, O: Order, const ROWS: usize>(
+unsafe fn descend<S: Source, O: Order, const ROWS: usize, const PLACES: bool>(
     lines: Lines,
     row: usize,
     column: usize,
@@ -348,8 +363,13 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize>(
     let mut nan = <LaneOf<S> as Lane>::Index::ZERO;
     for step in 0..ROWS {
         let line = lines.line::<S>(step as isize);
-        let lane = line.lane::<O>(column);
-        let better = (so_far.is_none() && step == 0) || O::better(lane, champion);
+        let lane = line.lane_or_nan::<O>(column);
+        let is_first = so_far.is_none() && step == 0;
+        if !PLACES && !O::NAN_WINS {
+            champion = if is_first { lane } else { pick_number::<O, _>(champion, lane) };
+            continue;
+        }
+        let better = is_first || beats::<O, _>(lane, champion);
         champion = if better { lane } else { champion };
         at = if better { <LaneOf<S> as Lane>::Index::new(row + step) } else { at };
         nan = nan.or(lane.unordered::<O>(lane));

@@ -59,6 +59,15 @@ pub trait Source: Copy {
     /// # Safety
     /// The element and its byte in the mask may be read.
     unsafe fn lane<O: Order>(self, at: usize) -> <Self::Element as HasLane>::Lane;
+    /// The same lane, but that of a NaN that loses: see [`HasLane::lane_or_nan`].
+    ///
+    /// # Safety
+    /// As for [`lane`](Self::lane).
+    #[inline(always)]
+    unsafe fn lane_or_nan<O: Order>(self, at: usize) -> <Self::Element as HasLane>::Lane {
+        // SAFETY: the caller's promise.
+        unsafe { self.lane::<O>(at) }
+    }
     /// The element at `at`: the identity if this one is masked out.
     ///
     /// # Safety
@@ -113,6 +122,11 @@ impl<E: HasLane> Source for Plain<E> {
     unsafe fn lane<O: Order>(self, at: usize) -> E::Lane {
         // SAFETY: the caller's promise.
         unsafe { self.get(at) }.lane::<O>()
+    }
+    #[inline(always)]
+    unsafe fn lane_or_nan<O: Order>(self, at: usize) -> E::Lane {
+        // SAFETY: the caller's promise.
+        unsafe { self.get(at) }.lane_or_nan::<O>()
     }
     #[inline(always)]
     unsafe fn element<O: Order>(self, at: usize) -> E {
@@ -251,7 +265,8 @@ pub struct Outputs {
     pub keys: *mut u8,
     /// Receives the element itself. Alignment is not needed.
     pub values: *mut u8,
-    /// Receives its place along the reduced axis. Alignment is not needed.
+    /// Receives its place along the reduced axis, or -1 from a kernel that tells slices of NaN alone from others. Alignment is not
+    /// needed.
     pub index: *mut i64,
 }
 

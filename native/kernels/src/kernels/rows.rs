@@ -5,7 +5,9 @@
 //!     sweep it for its extreme key alone
 //!     if that is strictly better: it is the best, and the block holds it
 //!     if nothing can be better: stop
-//! find the stretch of 64 elements of the best block that holds the key, then the place in the stretch
+//! if NaN loses, and the best key is that of the worst number, which stands for NaN too:
+//!     find the stretch of 64 elements of the row that holds a number; without one the place is -1
+//! otherwise find the stretch of 64 elements of the best block that holds the key, then the place in the stretch
 //! ```
 //!
 //! A sweep needs no index vectors, and only the block that holds the answer is read a second time, from cache. In rows of bools
@@ -79,6 +81,9 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
         if !against.is_null() && O::better(*against.element(row), key) {
             return index.element::<i64>(row).write_unaligned(0);
         }
+        if !O::NAN_WINS && may_be_nan::<S::Element, O>(key) {
+            return self.finish_worst::<O>(to, row);
+        }
         // A value alone needs no search, unless several elements have the key: zeros of either sign, and NaNs.
         if index.is_null() {
             let (element, is_unique) = <S::Element as HasLane>::Ordered::from_lane::<O>(key);
@@ -105,6 +110,39 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
             values.element::<S::Element>(row).write_unaligned(source.element::<O>(at));
         }
     }
+
+    /// Writes the wanted results of a row in which no number is better than the worst: any number of it will do, and without one
+    /// the place is -1.
+    ///
+    /// # Safety
+    /// As for [`Task::run`].
+    #[inline(always)]
+    unsafe fn finish_worst<O: Order>(&self, to: Outputs, row: usize) {
+        let keys = to.keys_of::<Key<S::Element>>(self.rows);
+        let values = to.values_of(self.rows, size_of::<S::Element>());
+        let index = to.places_of(self.rows);
+        let source = self.lines.line::<S>(row as isize);
+        let number = match self.last {
+            false => seek_number::<S, O, false>(source, self.len),
+            true => seek_number::<S, O, true>(source, self.len),
+        };
+        let at = number.unwrap_or(0);
+        if !keys.is_null() {
+            keys.element::<Key<S::Element>>(row).write(source.lane_or_nan::<O>(at).key::<O>());
+        }
+        if !values.is_null() {
+            values.element::<S::Element>(row).write_unaligned(source.element::<O>(at));
+        }
+        if !index.is_null() {
+            index.element::<i64>(row).write_unaligned(number.map_or(-1, |at| at as i64));
+        }
+    }
+}
+
+/// Whether the best key of a row where NaN loses may be that of a row without a number: a sweep takes NaN for the worst number.
+#[inline(always)]
+fn may_be_nan<E: HasLane, O: Order>(key: Key<E>) -> bool {
+    key == worst::<O, E::Lane>().key::<O>() || E::is_losing_nan::<O>(E::Lane::from_key(key))
 }
 
 /// The first or the last place of a key.
@@ -255,6 +293,35 @@ unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key
     }
     at + if LAST { STRETCH_ELEMENTS - 1 - distance } else { distance }
 }
+
+/// The first (or last) place of an element that is not NaN; None if all are NaN that loses.
+///
+/// # Safety
+/// As for [`find`].
+#[inline(always)]
+unsafe fn seek_number<S: Source, O: Order, const LAST: bool>(source: S, len: usize) -> Option<usize> {
+    type IndexOf<S> = <<<S as Source>::Element as HasLane>::Lane as Lane>::Index;
+    let is_number = |at| !S::Element::is_losing_nan::<O>(source.lane_or_nan::<O>(at));
+    // Most often the row has no number at all: then long blocks are faster than stretches.
+    let block = NUMBER_BLOCK_ELEMENTS.min(len);
+    for done in (0..len).step_by(NUMBER_BLOCK_ELEMENTS) {
+        // The last block overlaps one without a number, which does no harm.
+        let far = done.min(len - block);
+        let start = if LAST { len - block - far } else { far };
+        let mut any = IndexOf::<S>::ZERO;
+        for step in 0..block {
+            any = any.or(is_number(start + step));
+        }
+        if any.any() {
+            let mut places = (start..start + block).filter(|&at| is_number(at));
+            return if LAST { places.next_back() } else { places.next() };
+        }
+    }
+    None
+}
+
+/// Elements that are searched for a number before each check: with AVX-512, a row without one is then read as fast as it is swept.
+const NUMBER_BLOCK_ELEMENTS: usize = 1024;
 
 /// The start of the first (or last) stretch of [`STRETCH_ELEMENTS`] places with a hit. If no other stretch has a hit, it is the start
 /// of the stretch at the far end, which may have none.

@@ -238,7 +238,7 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
 unsafe fn register<S: Source, O: Order, const W: usize>(source: S, from: usize) -> [LaneOf<S>; W] {
     let mut lanes = [LaneOf::<S>::LOWEST; W];
     for lane in 0..W {
-        lanes[lane] = source.lane::<O>(from + lane);
+        lanes[lane] = source.lane_or_nan::<O>(from + lane);
     }
     lanes
 }

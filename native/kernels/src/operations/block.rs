@@ -16,7 +16,7 @@ use crate::layout::ReductionOffsets;
 use crate::operations::choice::{Form, form_of_other_rows, reads_both_at_once, short_kernel, short_kernel_under_mask};
 use crate::operations::input::{Input, with_sources};
 use crate::operations::plan::Plan;
-use crate::operations::sink::{Results, combine};
+use crate::operations::sink::{MinusOne, Results, combine};
 use crate::thresholds::{
     MASK_COPY_BYTES, NAN_RETRY_ROWS, PREFETCHED_COLUMNS_AHEAD_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES,
     PREFETCHED_COLUMNS_MOST_BYTES, ROWS_LEAST_ELEMENTS,
@@ -223,7 +223,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                     // SAFETY: the kernel has written an index for each column.
                     unsafe {
                         let index = part.index.add(column);
-                        *index = *index * group as i64 + (first + column / len) as i64;
+                        *index = if *index < 0 { -1 } else { *index * group as i64 + (first + column / len) as i64 };
                     }
                 }
                 // The neighbours are combined; the first of them is the result so far.
@@ -300,7 +300,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let Input { element, largest, .. } = inputs[0];
         let size = element.size();
         let ignore_nan = inputs[0].ignores_nan();
-        let minus_one_for_identity = self.writes_minus_one();
+        let minus_one_for_identity = self.minus_one() == MinusOne::EmptyOrIdentity;
         let last = self.last();
         // Where batch after batch has NaN, fewer batches are tried in vain.
         let most = match len < ROWS_LEAST_ELEMENTS {
@@ -389,7 +389,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 }
 
 /// Replaces places by -1 where the element is skipped or is the identity, as the kernels for short rows do it themselves: other
-/// kernels give every row a place.
+/// kernels give such rows a place, or -1.
 ///
 /// # Safety
 /// The rows are readable, and have the places.
@@ -401,6 +401,9 @@ unsafe fn write_minus_ones(input: &Input, lines: Lines, rows: usize, index: *mut
         unsafe {
             let index = index.add(row);
             let place = index.read_unaligned() as isize;
+            if place < 0 {
+                continue;
+            }
             let bits = bits(line.data.wrapping_offset(place * size as isize).read(size), size, false);
             let masked = !line.mask.is_null() && *line.mask.wrapping_offset(place).read(1) == 0;
             if masked || bits == input.element.identity(input.largest) || input.pattern().matches(bits) {

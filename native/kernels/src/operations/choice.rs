@@ -31,7 +31,8 @@ use crate::thresholds::{
     Answer, BATCH_MULTIPLE_ROWS, BATCHED_ROWS_MOST_BYTES, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS, Limits,
     MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS,
     MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES,
-    SMALL_INNER_MOST_BLOCK_BYTES, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, rows_least_elements,
+    SMALL_INNER_MOST_BLOCK_BYTES, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES,
+    rows_least_elements,
 };
 use crate::vector::Register;
 use crate::vector::set::{Set, with_set};
@@ -42,7 +43,7 @@ pub struct Request<'a> {
     pub input: &'a Input,
     /// How many ends of the order are wanted.
     pub ends: usize,
-    /// Whether places are wanted.
+    /// Whether places are wanted; where NaN alone is skipped, of a kernel that knows slices without a number.
     pub places: bool,
 }
 
@@ -129,7 +130,11 @@ impl Request<'_> {
         let omits = self.input.omits();
         let is_short = is_short(element.size(), kept, reduced);
         let rows_follow = kept.strides.input == (reduced.len * element.size()) as isize;
-        let short_rows = |follow| reads_short_rows(element, kept.len, reduced.len, follow, self.answer());
+        // Short rows are told from rows of NaN alone by their places.
+        let answer = if self.input.ignores_nan() { Answer::Places } else { self.answer() };
+        let bytes = reduced.len * element.size();
+        let value_suffices = self.input.ignores_nan() && !self.places && bytes >= VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES;
+        let short_rows = |follow| !value_suffices && reads_short_rows(element, kept.len, reduced.len, follow, answer);
         let mask_follows = self.reads_mask_along(reduced) && reduced.strides.mask == 1;
         if self.is_contiguous(kept) {
             (Form::Columns, false)

@@ -60,7 +60,8 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     let num_threads = threads::num_threads(elements.saturating_mul(inputs[0].element.size() * S::TRAFFIC));
     let origin = layout.origin;
-    let places = sinks.iter().any(|sink| sink.wants().index);
+    let told = if inputs[0].ignores_nan() { MinusOne::Empty } else { MinusOne::Unused };
+    let places = sinks.iter().any(|sink| sink.wants(told).index);
     let request = Request { input: &inputs[0], ends: ENDS, places };
     let plan = match choose(&request, layout) {
         // SAFETY: the caller's promise.
@@ -85,6 +86,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     unsafe fn run(&self, tiles: Range<usize>, sinks: [&impl Sink; ENDS]) {
         let plan = self.plan;
         let plain = self.are_tiles();
+        let minus_one = self.minus_one();
         let mut states = self.results();
         let mut block = self.results();
         for tile in tiles {
@@ -100,17 +102,17 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             // Directly into the outputs where possible.
             let mut takes = false;
             let to = array::from_fn(|end| {
-                let (to, take) = states[end].with(sinks[end].direct_output(at, &plan.kept), sinks[end].wants());
+                let (to, take) =
+                    states[end].with(sinks[end].direct_output(at, &plan.kept), sinks[end].wants(minus_one));
                 takes |= take;
                 to
             });
             // SAFETY: the caller's promise; `to` has room for the tile, in the output or in memory of its own.
             let identity_seen = unsafe { self.read(&at, len, 0..plan.reduced.len, &[ptr::null(); ENDS], &to) };
             for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
-                let minus_one = match (self.writes_minus_one(), identity_seen) {
-                    (false, _) => MinusOne::Unused,
-                    (true, false) => MinusOne::Empty,
-                    (true, true) => MinusOne::EmptyOrIdentity,
+                let minus_one = match minus_one {
+                    MinusOne::EmptyOrIdentity if !identity_seen => MinusOne::Empty,
+                    _ => minus_one,
                 };
                 // SAFETY: what the sink wants has been written.
                 unsafe { sink.take(at, &plan.kept, Tile { len, index: to.index, values: to.values, minus_one }) };
@@ -126,9 +128,14 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         !has_parts && are_indices
     }
 
-    /// Whether an index of -1 [says](MinusOne) something: in tiles of short rows with skipped elements.
-    pub fn writes_minus_one(&self) -> bool {
-        self.inputs[0].skips() && self.plan.form == Form::RowBatches && self.are_tiles()
+    /// What an index of -1 says in the tiles of this walk. The kernels for columns and rows know which of them have no number.
+    pub fn minus_one(&self) -> MinusOne {
+        let input = &self.inputs[0];
+        match self.plan.form {
+            Form::Columns | Form::Interleaved(_) | Form::Rows if input.ignores_nan() => MinusOne::Empty,
+            Form::RowBatches if input.skips() && self.are_tiles() => MinusOne::EmptyOrIdentity,
+            _ => MinusOne::Unused,
+        }
     }
 
     /// Where a tile begins, and its length.
@@ -161,10 +168,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         for (state, sink) in states.iter_mut().zip(sinks) {
             let Outputs { keys, index, .. } = state.outputs();
             // The keys of integers are the integers.
-            let are_keys = sink.wants().values && self.inputs[0].element.is_integer();
+            let minus_one = self.minus_one();
+            let are_keys = sink.wants(minus_one).values && self.inputs[0].element.is_integer();
             let values = if are_keys { keys } else { ptr::null_mut() };
             // SAFETY: the caller's promise; the sink fetches values that are missing.
-            unsafe { sink.take(at, &self.plan.kept, Tile { len, index, values, minus_one: MinusOne::Unused }) };
+            unsafe { sink.take(at, &self.plan.kept, Tile { len, index, values, minus_one }) };
         }
     }
 
@@ -235,12 +243,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         // Copies: for all the compiler knows, writing an index could change where the next one lies.
         let reduced = reduced.strides.index;
         for Outputs { index, .. } in *to {
-            // A place along the axis becomes an index.
+            // A place along the axis becomes an index; -1 is none.
             for position in 0..len {
                 // SAFETY: a place has been written for each position.
                 unsafe {
                     let index = index.add(position);
-                    *index = first_index + *index * reduced;
+                    *index = if *index < 0 { -1 } else { first_index + *index * reduced };
                 }
             }
         }

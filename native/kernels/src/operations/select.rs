@@ -5,7 +5,8 @@
 //! ```text
 //! replace each skipped element, as it is packed or compared, by the identity, the element that loses to all others
 //! index = the index of the extremum, which may be that of a skipped element
-//! if the element at the index is skipped (kernels of short rows return -1 for it):
+//! where NaN alone is skipped, kernels of columns and long rows know slices without a number: index = -1
+//! otherwise, if the element at the index is skipped (kernels of short rows return -1 for it):
 //!     if the mask skips the whole slice: index = -1
 //!     otherwise the elements that take part all equal the identity:
 //!         index = the index of the extremum at the other end of the order, where they beat the replacement
@@ -86,6 +87,9 @@ pub struct Target {
     pub indices: *mut u8,
     /// The type of the indices.
     pub index: IndexType,
+    /// Whether indices are wanted only to tell the slices in which no element takes part, beside values: any index but -1 is as
+    /// good as another.
+    pub only_empty: bool,
 }
 
 /// Finds the extrema at the input's end of the order, and at the other end if there is a second target. Returns the number of
@@ -117,7 +121,7 @@ pub unsafe fn select(
         return 0;
     }
     if block == 0 {
-        for (&Target { values, indices, index }, largest) in targets.iter().zip([input.largest, !input.largest]) {
+        for (&Target { values, indices, index, .. }, largest) in targets.iter().zip([input.largest, !input.largest]) {
             if !indices.is_null() {
                 // All bits set is -1 in every type of index.
                 // SAFETY: there is room for all results.
@@ -203,11 +207,17 @@ unsafe impl Sync for Answers<'_> {}
 
 impl Sink for Answers<'_> {
     #[inline]
-    fn wants(&self) -> Wants {
-        let Target { values, indices, .. } = self.target;
-        // Where elements are skipped, the index shows whether the extremum is one of them.
-        let omits = self.skips;
-        Wants { values: !omits && !values.is_null(), index: omits || !indices.is_null(), always_called: omits }
+    fn wants(&self, minus_one: MinusOne) -> Wants {
+        let Target { values, indices, only_empty, .. } = self.target;
+        // Where elements are skipped, the index shows whether the extremum is one of them, unless the kernel knows.
+        let tells_empty = minus_one == MinusOne::Empty;
+        let by_index = self.skips && !tells_empty;
+        let by_value = tells_empty && !values.is_null() && (only_empty || indices.is_null());
+        Wants {
+            values: !by_index && !values.is_null(),
+            index: by_index || !by_value && !indices.is_null(),
+            always_called: self.skips,
+        }
     }
 
     #[inline]
@@ -217,7 +227,6 @@ impl Sink for Answers<'_> {
             return Outputs::NOTHING;
         }
         let index = if index.size() == 8 { indices.cast() } else { ptr::null_mut() };
-        let values = if self.skips { ptr::null_mut() } else { values };
         Outputs { values, index, ..Outputs::NOTHING }.from(at.output as usize, self.input.element.size())
     }
 
@@ -227,12 +236,23 @@ impl Sink for Answers<'_> {
         let size = index.size() as isize;
         let element = self.input.element.size();
         let places = indices.wrapping_offset(at.output * size);
-        if self.skips {
+        if tile.index.is_null() && self.skips {
+            let places = if indices.is_null() { indices } else { places };
+            // SAFETY: the tile has values, since it has no indices; the output has room for it.
+            let empty_slices = unsafe {
+                match element {
+                    2 => self.tell_empty::<2>(&tile, places, step * size),
+                    4 => self.tell_empty::<4>(&tile, places, step * size),
+                    _ => self.tell_empty::<8>(&tile, places, step * size),
+                }
+            };
+            self.empty_slices.fetch_add(empty_slices, Ordering::Relaxed);
+        } else if self.skips {
             // SAFETY: the tile lies in the layout, and has the indices that this sink wants where elements are skipped.
             unsafe { self.correct(at, axis, &tile) };
         }
         // Results that went directly to the output are there already.
-        if !indices.is_null() && places != tile.index.cast() {
+        if !indices.is_null() && !tile.index.is_null() && places != tile.index.cast() {
             // SAFETY: the output has room for the tile.
             unsafe { index.write(places, step * size, tile.index, tile.len) };
         }
@@ -258,6 +278,29 @@ impl Sink for Answers<'_> {
 }
 
 impl Answers<'_> {
+    /// Writes an index for each slice of a tile, `step` bytes apart: -1 where the value, of `SIZE` bytes, is skipped, and 0
+    /// elsewhere. Returns how many are -1. Null `places` are not written.
+    ///
+    /// # Safety
+    /// The tile has values, and a value that is skipped only where no element takes part; the places may be written.
+    unsafe fn tell_empty<const SIZE: usize>(&self, tile: &Tile, places: *mut u8, step: isize) -> usize {
+        debug_assert!(!tile.values.is_null() && tile.minus_one == MinusOne::Empty, "no values in {tile:?}");
+        let size = self.target.index.size();
+        let mut empty_slices = 0;
+        for slice in 0..tile.len {
+            // SAFETY: the caller's promise.
+            let value = unsafe { bits(tile.values.wrapping_add(slice * SIZE), SIZE, false) };
+            let is_empty = u64::from(self.pattern.matches(value));
+            empty_slices += is_empty;
+            if !places.is_null() {
+                // All bits of -1 are set.
+                // SAFETY: the caller's promise.
+                unsafe { write_bits(places.wrapping_offset(step * slice as isize), is_empty.wrapping_neg(), size) };
+            }
+        }
+        empty_slices as usize
+    }
+
     /// Corrects the indices of a tile whose element does not take part.
     ///
     /// # Safety
@@ -271,7 +314,7 @@ impl Answers<'_> {
                 // SAFETY: the caller's promise.
                 unsafe {
                     let there = *mask.wrapping_offset(axis.strides.mask * slice as isize) != 0;
-                    tile.set_index(slice, if there { tile.index(slice) } else { -1 });
+                    tile.set_index(slice, index_if(there, tile.index(slice)));
                 }
             }
             Slices::new()
@@ -301,7 +344,7 @@ impl Answers<'_> {
                 }
             };
             match open.len() {
-                0 => return,
+                0 => Slices::new(),
                 // SAFETY: the caller's promise; the slices are those of the tile.
                 _ => unsafe { self.present(at, axis, tile, open) },
             }
@@ -386,7 +429,7 @@ impl Answers<'_> {
         for &slice in &open {
             let slice = slice as usize;
             // SAFETY: a slice of the tile, which has an index for each.
-            unsafe { tile.set_index(slice, if there[slice - first] == 0 { -1 } else { tile.index(slice) }) };
+            unsafe { tile.set_index(slice, index_if(there[slice - first] != 0, tile.index(slice))) };
         }
         rest.iter().map(|&at| open[at as usize]).collect()
     }
@@ -394,10 +437,14 @@ impl Answers<'_> {
     /// The slices whose element, of `SIZE` bytes, is skipped.
     ///
     /// # Safety
-    /// As for [`correct`](Self::correct), of which this is a part; no index is -1.
+    /// As for [`correct`](Self::correct), of which this is a part.
     unsafe fn omissions<const SIZE: usize>(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> Slices {
-        // SAFETY: the caller's promise.
-        slices(tile.len, |slice| unsafe { self.is_left_out(at, axis, slice, tile.index(slice), SIZE) })
+        // Some kernels write -1 where they know that a slice is empty. A branch would be mispredicted.
+        // SAFETY: the caller's promise; a slice has a first element.
+        slices(tile.len, |slice| unsafe {
+            let index = tile.index(slice);
+            (index >= 0) & self.is_left_out(at, axis, slice, index.max(0), SIZE)
+        })
     }
 
     /// Whether the element of `size` bytes at an index of a slice is skipped.
@@ -421,6 +468,13 @@ impl Answers<'_> {
         let bits = || unsafe { bits(self.input.data.wrapping_offset(place.input), size, self.input.swapped) };
         if self.pattern.is_none() { masked } else { masked | self.pattern.matches(bits()) }
     }
+}
+
+/// An index, or -1, all of whose bits are set. Arithmetic, because the compiler makes a branch of a choice, and it would be
+/// mispredicted: rows of 4 under a mask of whole rows then took five times as long (EPYC, family 26, model 2).
+#[inline(always)]
+fn index_if(there: bool, index: i64) -> i64 {
+    index | (i64::from(there) - 1)
 }
 
 /// Numbers of slices of a tile.

@@ -8,15 +8,16 @@ use crate::kernels::lanes::{LINE, Outputs, Scratch};
 use crate::layout::{ReductionAxis, ReductionOffsets};
 use crate::operations::input::Input;
 use std::marker::PhantomData;
+use std::ptr;
 
 /// Where finished tiles go.
 pub trait Sink {
     /// Bytes moved for each byte of the input, where results are as large as the input.
     const TRAFFIC: usize = 1;
 
-    /// What the sink has to know about each position.
+    /// What the sink has to know about each position, if this is what an index of -1 says.
     #[inline]
-    fn wants(&self) -> Wants {
+    fn wants(&self, _minus_one: MinusOne) -> Wants {
         Wants { values: false, index: true, always_called: false }
     }
 
@@ -132,17 +133,23 @@ impl Results {
         Outputs { keys: memory, index: memory.wrapping_add(keys).cast(), ..Outputs::NOTHING }
     }
 
-    /// Where the results of a tile go: directly to the output, or else to this memory; and whether the sink takes the tile.
+    /// Where the results of a tile go, as far as they are wanted: directly to the output, or else to this memory; and whether the
+    /// sink takes the tile.
     #[inline]
-    pub fn with(&mut self, mut direct: Outputs, wants: Wants) -> (Outputs, bool) {
-        let values = wants.values && direct.values.is_null();
-        let index = wants.index && direct.index.is_null();
+    pub fn with(&mut self, direct: Outputs, wants: Wants) -> (Outputs, bool) {
+        let mut to = Outputs {
+            values: if wants.values { direct.values } else { ptr::null_mut() },
+            index: if wants.index { direct.index } else { ptr::null_mut() },
+            ..direct
+        };
+        let values = wants.values && to.values.is_null();
+        let index = wants.index && to.index.is_null();
         if values || index {
             let memory = self.outputs();
-            direct.values = if values { memory.keys } else { direct.values };
-            direct.index = if index { memory.index } else { direct.index };
+            to.values = if values { memory.keys } else { to.values };
+            to.index = if index { memory.index } else { to.index };
         }
-        (direct, values || index || wants.always_called)
+        (to, values || index || wants.always_called)
     }
 }
 

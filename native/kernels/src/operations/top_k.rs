@@ -126,7 +126,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: 
         };
         let input = Input { data, element, swapped, largest, last: false, omit, mask: input.mask };
         let walk = dimensions.iter().copied();
-        let target = Target { values, indices: indices.cast(), index: ElementType::Int64 };
+        let target = Target { values, indices: indices.cast(), index: ElementType::Int64, only_empty: false };
         // SAFETY: the caller's promise; there is room for one value and one index of each line.
         if unsafe { select(input, walk, &[target]) } == 0 {
             return;
