@@ -45,9 +45,21 @@ MODELS = {
     "a mixed bag": (13, "(bool[3, 4] x, double[3] h) => (y, z) { y = ArgMax <axis = 1> (x) z = Hardmax (h) }"),
     "an output without a name": (13, f'(float[3, 4] x) => (i) {{ {K} "", i = TopK (x, k) }}'),
     "an attribute without effect": (1, "(float[3] a, float[3] b) => (c) { c = Max <consumed_inputs = [0, 0]> (a, b) }"),
+    "operands that are one value": (13, "(uint16[3] x, uint16 z) => (a, b) { a = Max (x, z, x) b = Min (x, x) }"),
     "an opset that nobody knows": (99, "(int16[3] x) => (y) { y = ArgMax (x) }"),
     "no node of these operators": (13, "(float[3] x) => (y) { y = Neg (x) }"),
 }
+# A node of each kind that onnxruntime does not run, whose operand has no known rank.
+UNKNOWN = {
+    "an axis beyond the third of an unknown rank": "y = ArgMax <axis = 4> (z)",
+    "an axis far from the end of an unknown rank": "y = ArgMin <axis = -5> (z)",
+    "a selection along an axis of an unknown rank": f"{K} y, i = TopK <axis = 3> (z, k)",
+    "an unknown rank beside a known one": "y = Max (x, z, w)",
+    "an unknown rank beside a scalar": "s = Constant <value = uint16 {5}> () y = Min (s, z)",
+}
+for _name, _node in UNKNOWN.items():
+    MODELS[_name] = (13, f"(uint16[2, 3] x, uint16[4, n, 1] w, int64[r] s0) => (y) {{ z = Reshape (x, s0) {_node} }}")
+
 # Those of this package's adapters that are installed here.
 TARGETS = [None, *(each.name for each in runtimes.installed(["onnxruntime", "onnx.reference", "openvino", "tract"]))]
 
@@ -78,6 +90,17 @@ def test_a_check_after_a_fix_reports_no_more_and_both_have_one_status(name, targ
     again = fix(fixed.model, target, strict=strict)
     assert again.changes == ()
     assert again.model == fixed.model
+
+
+@pytest.mark.parametrize("name", [*UNKNOWN, "operands that are one value"])
+def test_what_onnxruntime_refuses_is_found_and_rewritten(name, in_process):
+    opset, body = MODELS[name]
+    given = model(body, opset)
+    report = check(given, runtime="onnxruntime")
+    assert {each.code for each in report.counted()} == {"EX106"}
+    fixed = fix(given, "onnxruntime")
+    assert (fixed.refusals, fixed.differences, fixed.kept) == ((), (), ())
+    assert len(fixed.changes) == len(report.counted())
 
 
 def test_an_ordinary_classifier_passes_for_onnxruntime(in_process):

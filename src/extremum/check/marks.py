@@ -34,7 +34,7 @@ def mark(written: Sequence[onnx.NodeProto], before: onnx.NodeProto, opset: int) 
 
 def share(node: onnx.NodeProto, other: onnx.NodeProto) -> None:
     """Add to the parts of a node those of another one, whose work it does too."""
-    parts = [*_parts(node), *_parts(other)]
+    parts = list(dict.fromkeys([*_parts(node), *_parts(other)]))
     for each in node.metadata_props:
         if each.key == _PART:
             each.value = json.dumps(parts)
@@ -79,7 +79,7 @@ def replaced(sites: Sequence[Site]) -> Replaced:
     # The nodes of one graph, or of one call of a function, share one table of types.
     parts = defaultdict[tuple[int, str], list[int]](list)
     for number, site in enumerate(sites):
-        for part in _parts(site.node):
+        for part in dict.fromkeys(_parts(site.node)):
             parts[id(site.types), part].append(number)
     before: dict[int, Site] = {}
     written: dict[int, int] = {}

@@ -17,7 +17,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum import validate
+from extremum import infer, validate
 from extremum.errors import ExtremumError
 from extremum.graph.attributes import attributes_of, resolve_references
 from extremum.graph.calls import schema_of
@@ -34,6 +34,7 @@ from extremum.tensors import Shape, TensorType, element_of
 # Enough for ties at both ends and in the middle. No rewrite depends on a size.
 _LARGEST_SIZE = 7
 _OPEN_RANK = 3
+_LARGEST_OPEN_RANK = 8
 _MOST_SELECTED = 1 << 17
 # Longer axes are not shrunk: they occur where a selection takes nearly all elements.
 _LONGEST_TO_SHRINK = 100
@@ -78,14 +79,17 @@ def beyond_axis(site: Site, inputs: Feeds) -> tuple[Feeds, Feeds]:
 
 def _sample_types(site: Site) -> dict[str, TensorType]:
     """Return the type of each input of a sample, with values for an input that stands for an attribute."""
+    open_shape = _open_shape(site)
     joint = None
     if site.version.family in (Family.MAXIMUM, Family.MINIMUM):
-        joint = site.outputs(any_element=True)[0].shape
+        # An operand of unknown rank has the shape of the others.
+        known = [each for each in site.operands if each.shape is not None]
+        joint = infer.outputs(site.version, site.accepted, known)[0].shape if known else None
     k = site.accepted.get("k")
     least = min(k, _MOST_SELECTED) if isinstance(k, int) else 0
     types: dict[str, TensorType] = {}
     for name, tensor in zip(site.names, site.operands, strict=False):
-        sizes = _sizes(tensor, joint)
+        sizes = _sizes(tensor, (joint or open_shape) if tensor.shape is None else joint)
         # The axis of a selection has at least the k elements that it takes, up to a limit.
         axes = validate.axes(site.version, site.accepted, len(sizes)) if least else ()
         sizes = tuple(max(size, least) if axis in axes else size for axis, size in enumerate(sizes))
@@ -115,12 +119,18 @@ def _draw_samples(types: Mapping[str, TensorType], kinds: Iterable[SampleKind]) 
             }
 
 
+def _open_shape(site: Site) -> tuple[int, ...]:
+    """Return the shape of a sample whose rank the model leaves open: one that has the axes of the node."""
+    ranks = range(_OPEN_RANK, _LARGEST_OPEN_RANK + 1)
+    fit = (rank for rank in ranks if not any(refusals(validate.axes, site.version, site.accepted, rank)))
+    rank = next(fit, _OPEN_RANK)
+    # With more axes the sample would have too many elements.
+    return (2,) * (rank - _OPEN_RANK) + (_LARGEST_SIZE,) * _OPEN_RANK
+
+
 def _sizes(tensor: TensorType, joint: Shape | None) -> tuple[int, ...]:
     """Return the sizes of a sample; an open size fits the others in broadcasting."""
-    shape = tensor.shape
-    if shape is None:
-        rank = _OPEN_RANK if joint is None else len(joint)
-        shape = (None,) * rank
+    shape = (None,) * len(joint or ()) if tensor.shape is None else tensor.shape
     others = joint[len(joint) - len(shape) :] if joint else (None,) * len(shape)
     numbers = ([size for size in pair if isinstance(size, int)] for pair in zip(shape, others, strict=True))
     return tuple(min((*sizes, _LARGEST_SIZE)[0], _LARGEST_SIZE) for sizes in numbers)
