@@ -217,8 +217,9 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
         }
         at += K * W;
     }
-    // The compiler builds vectors for arrays that must be in memory at the end, but none if single lanes are combined (64-bit
-    // lanes took two to ten times as long).
+    // The compiler builds vectors for arrays that must be in memory at the end, but none if single lanes are combined. Without this,
+    // both ends of 5,000 to 50,000 64-bit integers take 5.2 (AVX2) to 8 times (AVX-512) as long, of floats 1.9 to 2.9 times, of
+    // narrower integers 1 to 1.2 times, and one end 0.9 to 1.06 times (EPYC, family 26, model 2).
     let first = black_box(first);
     let second = if X::BOTH { black_box(second) } else { second };
     if LaneOf::<S>::NAN && black_box(nan).into_iter().reduce(BitOr::bitor).is_some_and(Index::any) {

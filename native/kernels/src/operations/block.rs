@@ -464,8 +464,8 @@ pub unsafe fn read_columns(
     })
 }
 
-/// Copies a block, which fits the scratch memory, and replaces skipped elements, as [`ReplaceSkipped`] says. Not inlined, so that blocks
-/// without a mask do not pay for that memory.
+/// Copies a block, which fits the scratch memory, and replaces skipped elements, as [`ReplaceSkipped`] says. Not inlined, so that
+/// blocks without a mask do not pay for that memory.
 ///
 /// # Safety
 /// The block and its mask are readable, or `to` already holds the block; `to` has room for the copy.

@@ -251,7 +251,9 @@ macro_rules! bits {
                     word = word.wrapping_shl(Self::BITS) | u64::from(mask(at));
                 }
                 // Opaque: otherwise the compiler also joins the words of two rows in a vector register, which takes up to 1.3 times
-                // as long (rows of 64 64-bit elements, Xeon, family 6, model 207).
+                // as long (rows of 64 64-bit elements, Xeon, family 6, model 207). On an EPYC of family 26, model 2, argmax of rows of
+                // 48 64-bit elements takes 1.14 to 1.2 times as long without this, of 128 16-bit integers 1.14 times, and of most
+                // others 0.95 to 1.09 times.
                 asm!("/* {0} */", inout(reg) word, options(pure, nomem, nostack, preserves_flags));
                 word
             }
