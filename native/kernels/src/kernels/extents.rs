@@ -51,11 +51,9 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, both: bool) -> 
         lines.mask = unsafe { Readable::lines(mask.as_ptr(), stride, rows, len) };
         lines.mask_stride = stride;
     }
-    let to = Outputs {
-        keys: ptr::null_mut(),
-        values: values.as_mut_ptr().cast(),
-        index: if both { ptr::null_mut() } else { index.as_mut_ptr() },
-    };
+    let places = if both { ptr::null_mut() } else { index.as_mut_ptr() };
+    // SAFETY: there is an element and an index for each row.
+    let to = unsafe { Outputs::new(ptr::null_mut(), values.as_mut_ptr().cast(), places, rows) };
     let kernel = ShortRows {
         lines,
         rows,
@@ -136,7 +134,8 @@ fn long_lines(lines: usize, len: usize, masked: bool, columns: bool) -> usize {
     let data = vec![7i32; BYTES / 4];
     let mask = vec![1u8; BYTES / 4];
     let mut index = vec![-1i64; lines.max(len)];
-    let to = [Outputs { index: index.as_mut_ptr(), ..Outputs::NOTHING }];
+    // SAFETY: there is an index for each line, and for each column.
+    let to = [unsafe { Outputs::new(ptr::null_mut(), ptr::null_mut(), index.as_mut_ptr(), index.len()) }];
     let read = lines_of(&data, &mask, lines, len, masked);
     // SAFETY: the memory holds the lines, their mask and their results.
     unsafe {

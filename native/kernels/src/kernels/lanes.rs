@@ -259,6 +259,8 @@ impl Lines {
 }
 
 /// Memory for the results of a block, which are contiguous; null for results that are not wanted.
+///
+/// Who makes one promises the room; with debug assertions it is remembered, and checked where a kernel asks for a pointer.
 #[derive(Clone, Copy, Debug)]
 pub struct Outputs {
     /// Receives the key of each extremum.
@@ -268,18 +270,90 @@ pub struct Outputs {
     /// Receives its place along the reduced axis, or -1 from a kernel that tells slices of NaN alone from others. Alignment is not
     /// needed.
     pub index: *mut i64,
+    room: Room,
+}
+
+/// For how many results there is room: known in builds with debug assertions alone.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    #[cfg(debug_assertions)]
+    results: usize,
+}
+
+impl Room {
+    const UNKNOWN: Self = Self::new(usize::MAX);
+
+    const fn new(results: usize) -> Self {
+        #[cfg(not(debug_assertions))]
+        let _ = results;
+        Self {
+            #[cfg(debug_assertions)]
+            results,
+        }
+    }
+
+    /// The room behind some results.
+    #[inline(always)]
+    #[track_caller]
+    fn from(self, position: usize) -> Self {
+        #[cfg(debug_assertions)]
+        return match self.results {
+            usize::MAX => self,
+            results => Self::new(results.checked_sub(position).expect("a position with room")),
+        };
+        #[cfg(not(debug_assertions))]
+        {
+            let _ = position;
+            self
+        }
+    }
+
+    /// Stops a test unless there is room for some results.
+    #[inline(always)]
+    #[track_caller]
+    fn check(self, results: usize) {
+        #[cfg(debug_assertions)]
+        assert!(results <= self.results, "{results} results, and room for {}", self.results);
+        let _ = results;
+    }
 }
 
 impl Outputs {
     /// No result is wanted.
-    pub const NOTHING: Self = Self { keys: ptr::null_mut(), values: ptr::null_mut(), index: ptr::null_mut() };
+    pub const NOTHING: Self =
+        Self { keys: ptr::null_mut(), values: ptr::null_mut(), index: ptr::null_mut(), room: Room::UNKNOWN };
+
+    /// Memory for `room` results.
+    ///
+    /// # Safety
+    /// Each pointer that is not null has room for as many, for as long as the outputs are used.
+    #[inline(always)]
+    pub unsafe fn new(keys: *mut u8, values: *mut u8, index: *mut i64, room: usize) -> Self {
+        Self { keys, values, index, room: Room::new(room) }
+    }
+
+    /// A place in the output itself. Who knows the tile knows how much of it there is: see [`with_room`](Self::with_room).
+    #[inline(always)]
+    pub fn in_place(values: *mut u8, index: *mut i64) -> Self {
+        Self { values, index, ..Self::NOTHING }
+    }
+
+    /// The same memory, of which only `room` results are written.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new).
+    #[inline(always)]
+    pub unsafe fn with_room(self, room: usize) -> Self {
+        self.room.check(room);
+        Self { room: Room::new(room), ..self }
+    }
 
     /// Memory for the results from a position on, of elements of `size` bytes.
     #[inline(always)]
     pub fn from(self, position: usize, size: usize) -> Self {
         let at = |start: *mut u8| if start.is_null() { start } else { start.wrapping_add(position * size) };
         let index = if self.index.is_null() { self.index } else { self.index.wrapping_add(position) };
-        Self { keys: at(self.keys), values: at(self.values), index }
+        Self { keys: at(self.keys), values: at(self.values), index, room: self.room.from(position) }
     }
 
     /// Where the keys of `results` results go.
@@ -288,6 +362,7 @@ impl Outputs {
     /// There is room for them, unless they are not wanted.
     #[inline(always)]
     pub unsafe fn keys_of<K>(self, results: usize) -> Writable {
+        self.room.check(results);
         // SAFETY: the caller's promise.
         unsafe { Writable::bytes(self.keys, results * size_of::<K>()) }
     }
@@ -298,6 +373,7 @@ impl Outputs {
     /// As for [`keys_of`](Self::keys_of).
     #[inline(always)]
     pub unsafe fn values_of(self, results: usize, size: usize) -> Writable {
+        self.room.check(results);
         // SAFETY: the caller's promise.
         unsafe { Writable::bytes(self.values, results * size) }
     }
@@ -308,6 +384,7 @@ impl Outputs {
     /// As for [`keys_of`](Self::keys_of).
     #[inline(always)]
     pub unsafe fn places_of(self, results: usize) -> Writable {
+        self.room.check(results);
         // SAFETY: the caller's promise.
         unsafe { Writable::bytes(self.index.cast(), results * size_of::<i64>()) }
     }

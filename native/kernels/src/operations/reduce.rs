@@ -102,8 +102,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             // Directly into the outputs where possible.
             let mut takes = false;
             let to = array::from_fn(|end| {
-                let (to, take) =
-                    states[end].with(sinks[end].direct_output(at, &plan.kept), sinks[end].wants(minus_one));
+                let direct = sinks[end].direct_output(at, &plan.kept);
+                // SAFETY: the caller's promise: the sink takes the tile.
+                let (to, take) = unsafe { states[end].with(direct, sinks[end].wants(minus_one), len) };
                 takes |= take;
                 to
             });

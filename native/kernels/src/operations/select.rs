@@ -68,7 +68,7 @@ impl Sink for Indices {
     fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs {
         let plain = self.index.size() == 8 && (axis.strides.output == 8 || axis.len == 1);
         let index = if plain { self.output.wrapping_offset(at.output).cast() } else { ptr::null_mut() };
-        Outputs { index, ..Outputs::NOTHING }
+        Outputs::in_place(ptr::null_mut(), index)
     }
 
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
@@ -227,7 +227,7 @@ impl Sink for Answers<'_> {
             return Outputs::NOTHING;
         }
         let index = if index.size() == 8 { indices.cast() } else { ptr::null_mut() };
-        Outputs { values, index, ..Outputs::NOTHING }.from(at.output as usize, self.input.element.size())
+        Outputs::in_place(values, index).from(at.output as usize, self.input.element.size())
     }
 
     unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {

@@ -130,18 +130,20 @@ impl Results {
     pub fn outputs(&mut self) -> Outputs {
         let keys = (self.len * self.size).next_multiple_of(LINE);
         let memory = self.memory.reserve(keys + self.len * size_of::<i64>());
-        Outputs { keys: memory, index: memory.wrapping_add(keys).cast(), ..Outputs::NOTHING }
+        // SAFETY: the memory has that much room for keys, then for indices.
+        unsafe { Outputs::new(memory, ptr::null_mut(), memory.wrapping_add(keys).cast(), self.len) }
     }
 
-    /// Where the results of a tile go, as far as they are wanted: directly to the output, or else to this memory; and whether the
-    /// sink takes the tile.
+    /// Where the `len` results of a tile go, as far as they are wanted: directly to the output, or else to this memory; and whether
+    /// the sink takes the tile.
+    ///
+    /// # Safety
+    /// The output has room for the tile where it is written directly.
     #[inline]
-    pub fn with(&mut self, direct: Outputs, wants: Wants) -> (Outputs, bool) {
-        let mut to = Outputs {
-            values: if wants.values { direct.values } else { ptr::null_mut() },
-            index: if wants.index { direct.index } else { ptr::null_mut() },
-            ..direct
-        };
+    pub unsafe fn with(&mut self, direct: Outputs, wants: Wants, len: usize) -> (Outputs, bool) {
+        let mut to = direct;
+        to.values = if wants.values { direct.values } else { ptr::null_mut() };
+        to.index = if wants.index { direct.index } else { ptr::null_mut() };
         let values = wants.values && to.values.is_null();
         let index = wants.index && to.index.is_null();
         if values || index {
@@ -149,7 +151,9 @@ impl Results {
             to.values = if values { memory.keys } else { to.values };
             to.index = if index { memory.index } else { to.index };
         }
-        (to, values || index || wants.always_called)
+        debug_assert!(len <= self.len || !(values || index), "{len} results, and memory for {}", self.len);
+        // SAFETY: the caller's promise.
+        (unsafe { to.with_room(len) }, values || index || wants.always_called)
     }
 }
 

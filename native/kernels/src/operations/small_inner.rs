@@ -64,7 +64,8 @@ unsafe fn read(
     let block = next.strides.input;
     let follow = blocks == 1 || next.strides.output == line.strides.output * columns as isize;
     let direct = if follow { sink.direct_output(at, line) } else { Outputs::NOTHING };
-    let (to, takes) = memory.with(direct, sink.wants(MinusOne::Unused));
+    // SAFETY: the caller's promise: the output has room for all blocks where they follow one another.
+    let (to, takes) = unsafe { memory.with(direct, sink.wants(MinusOne::Unused), blocks * columns) };
     // Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
     let row = rows.strides.input;
     let step = rows.strides.index;

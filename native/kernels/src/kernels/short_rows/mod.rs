@@ -32,6 +32,7 @@ use crate::vector::extent::{Readable, Writable};
 use crate::vector::set::{with_kind, with_set};
 use crate::vector::{Kind, Lanes, splat};
 use std::ops::Deref;
+use std::ptr;
 
 pub use batched::BATCH_ROWS;
 pub use transposed::PART_BYTES as TRANSPOSED_PART_BYTES;
@@ -105,7 +106,7 @@ impl Deref for Job {
 impl Job {
     /// The same job for the other end of the order.
     fn opposite<K: Kind>(&self) -> Self {
-        let to = Outputs { values: self.other, ..Outputs::NOTHING };
+        let to = Outputs::in_place(self.other, ptr::null_mut());
         let short_rows = ShortRows { to, ..self.short_rows };
         Self { short_rows, flip: self.flip ^ Self::reversal::<K>(), ..*self }
     }
