@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// 0: not set yet.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// What `EXTREMUM_NUM_THREADS` says: nothing, a number of threads, or a text that is no such number.
+/// What `EXTREMUM_NUM_THREADS` says: nothing, a number of threads, or a text that is not such a number.
 pub fn environment() -> Option<Result<usize, String>> {
     let text = std::env::var_os("EXTREMUM_NUM_THREADS")?.to_string_lossy().into_owned();
     Some(text.trim().parse().ok().filter(|&n| n > 0).ok_or(text))
@@ -228,7 +228,7 @@ impl Pool for Resident {
     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
         let helpers = self.width.min(limit()).min(tasks).saturating_sub(1);
         let Some(pool) = self.pool.as_ref().filter(|_| helpers > 0) else { return (0..tasks).for_each(task) };
-        // SAFETY: nobody uses the task after `finish` has returned.
+        // SAFETY: the task is not used after `finish` has returned.
         let task = unsafe { transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
         let claims = (0..tasks).map(|_| AtomicBool::new(false)).collect();
         let job =
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_threads_that_another_call_keeps_busy() {
+    fn a_call_does_not_wait_for_threads_that_another_call_keeps_busy() {
         let resident = Resident::new(2, 2);
         let busy = AtomicBool::new(false);
         let over = AtomicBool::new(false);

@@ -170,7 +170,7 @@ impl Kernel {
         }
         let shape = self.node.shape(&inputs).map_err(|failure| failure.given(&self.describe(&inputs)))?;
         let (mut outputs, mut has_output): (SmallVec<[*mut u8; 2]>, _) = (SmallVec::new(), false);
-        // Memory for an output that nobody wants, if another output is wanted.
+        // Memory for an output that is not wanted, if another output is wanted.
         let mut spare = Vec::<u64>::new();
         for index in 0..operator.outputs() {
             let mut value = ptr::null_mut();

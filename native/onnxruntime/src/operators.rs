@@ -127,7 +127,7 @@ fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, isize
     let mut step = itemsize as isize;
     shape.iter().rev().map(move |&size| {
         let stride = step;
-        // The sizes of an empty array may have a product that overflows; then nobody uses its strides.
+        // The sizes of an empty array may have a product that overflows; then its strides are not used.
         step = step.wrapping_mul(size as isize);
         (size as usize, stride)
     })

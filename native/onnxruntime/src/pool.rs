@@ -52,7 +52,7 @@ impl Pool for SessionPool<'_> {
             (unsafe { *task.cast::<&(dyn Fn(usize) + Sync)>() })(index);
         }
         // ONNX Runtime uses the calling convention of C. The declaration says "system", which differs only on 32-bit Windows.
-        // SAFETY: nobody calls the function by the type that it gets here.
+        // SAFETY: the function is never called by the type that it gets here.
         let run = unsafe {
             transmute::<unsafe extern "C" fn(*mut c_void, usize), unsafe extern "system" fn(*mut c_void, usize)>(run)
         };
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_that_nobody_helps_shares_no_more_until_it_tries_again() {
+    fn a_node_that_gets_no_help_shares_no_more_until_it_tries_again() {
         let sharing = Sharing::default();
         let calls: Vec<u32> = (0..1000).filter(|_| sharing.pays()).collect();
         assert_eq!(calls, [0, 1, 2, 3, 4, 5, 6, 7, 256, 512, 768]);

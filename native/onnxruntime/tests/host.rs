@@ -29,7 +29,7 @@ fn load() -> (Library, RegisterCustomOps) {
 
 /// Registers the library; returns what went wrong, in words.
 fn register(function: RegisterCustomOps) -> Option<String> {
-    // SAFETY: the table is this host's, and nobody follows the pointer to the options.
+    // SAFETY: the table is this host's, and the pointer to the options is not followed.
     text_of(unsafe { function(ptr::without_provenance_mut(1), &BASE) })
 }
 
@@ -58,7 +58,7 @@ struct Tensor {
 struct Call {
     /// The inputs, as many as the node has; None for one that is left out.
     inputs: Vec<Option<Tensor>>,
-    /// The outputs; None for one that nobody wants. The kernel sets their shape, the test their type and their memory.
+    /// The outputs; None for one that is not wanted. The kernel sets their shape, the test their type and their memory.
     outputs: Vec<Option<Tensor>>,
 }
 
@@ -111,7 +111,7 @@ host! {
     [
     CreateCustomOpDomain(name: *const c_char, domain: *mut *mut OrtCustomOpDomain) {
         assert_eq!(text(name), "ai.extremum");
-        // Nobody follows the pointer.
+        // The pointer is not followed.
         *domain = ptr::without_provenance_mut(1);
     }
     CustomOpDomain_Add(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) {
@@ -237,7 +237,7 @@ fn a_call_is_answered() {
         assert_eq!(outcome("Reduce", &mut call), None);
         assert!(call.outputs[0].as_ref().is_some_and(|output| output.shape == [1] && output.words[0] == 3));
     }
-    // An output that nobody wants is not written.
+    // An output that is not wanted is not written.
     assert_eq!(outcome("ArgReduce", &mut Call { inputs: vec![x()], outputs: vec![None] }), None);
     // If only one of two outputs is wanted, it is written.
     for outputs in [vec![output(), output()], vec![None, output()], vec![output(), None], vec![None, None]] {

@@ -186,7 +186,7 @@ const HUGE: usize = 2 << 20;
 /// A block of memory, as a pointer to the array's memory behind its head. A dropped block goes back to the system.
 struct Block(NonNull<c_void>);
 
-// SAFETY: nobody else has the block.
+// SAFETY: the block has one owner.
 unsafe impl Send for Block {}
 
 impl Block {
@@ -221,7 +221,7 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         let Some(layout) = Self::layout(self.capacity()) else { unreachable!("it was made with this layout") };
-        // SAFETY: the block was allocated with this layout, and nobody uses it.
+        // SAFETY: the block was allocated with this layout, and is not used any more.
         unsafe { dealloc(self.start().as_ptr().cast(), layout) };
     }
 }

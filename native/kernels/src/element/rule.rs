@@ -104,7 +104,7 @@ impl Rule {
 
     /// The bits of a bound: no lane below the lane of these bits has this key or a larger one.
     pub fn bits(&self, key: i64) -> i64 {
-        debug_assert!(key <= self.largest, "{key} is no key of {self:?}");
+        debug_assert!(key <= self.largest, "{key} is not a key of {self:?}");
         let spare = 64 - 8 * self.size as u32;
         let lane = match self.float {
             true => {

@@ -377,7 +377,7 @@ impl Tiling<'_> {
             let output = output.wrapping_offset(step * row as isize);
             for at in 0..len {
                 let to = output.wrapping_offset(stride * at as isize);
-                // SAFETY: the caller's promise; scratch memory is no part of the output.
+                // SAFETY: the caller's promise; scratch memory is not part of the output.
                 unsafe { to.copy_from_nonoverlapping(from.add(at * size).read(size), size) };
             }
         }

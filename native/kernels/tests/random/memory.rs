@@ -157,7 +157,7 @@ pub struct Bytes {
 impl Bytes {
     /// Zeros that end (or begin) where the pages do.
     pub fn new(len: usize, at_end: bool) -> Self {
-        // SAFETY: new pages, which belong to nobody else.
+        // SAFETY: new pages, which belong to this test alone.
         unsafe {
             let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
             let pages = len.div_ceil(page).max(1);
