@@ -154,6 +154,7 @@ BRANCHES = "then_branch = t () => (r) { r = ArgMax (a) }, else_branch = e () => 
         ("EX102", "(int8[m, n] a, int8[3] b) => (y) { y = Max (a, b) }", 13, 0),
         ("EX102", "(float[m, n] a, float[3] b) => (y) { y = Max (a, b) }", 6, 0),
         ("EX102", "(float[2, 0] x) => (y) { y = ArgMax (x) }", 13, 1),
+        ("EX102", "(int64[2] x, int64[r] s) => (y) { z = Reshape (x, s) y = ArgMax <axis = 4> (z) }", 13, 1),
         ("EX103", "(bfloat16[3] x) => (y) { y = ArgMax (x) }", 13, 1),
         ("EX103", "(float[3] x) => (y) { y = Max (x) }", 13, 0),
         ("EX104", "(float[2, 3, 4] x) => (y) { y = Hardmax <axis=-2> (x) }", 11, 1),

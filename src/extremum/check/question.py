@@ -119,13 +119,17 @@ def _draw_samples(types: Mapping[str, TensorType], kinds: Iterable[SampleKind]) 
             }
 
 
-def _open_shape(site: Site) -> tuple[int, ...]:
-    """Return the shape of a sample whose rank the model leaves open: one that has the axes of the node."""
-    ranks = range(_OPEN_RANK, _LARGEST_OPEN_RANK + 1)
+def open_rank(site: Site, least: int) -> int:
+    """Return a rank for an operand whose rank the model leaves open: at least `least`, and with the node's axes."""
+    ranks = range(least, _LARGEST_OPEN_RANK + 1)
     fit = (rank for rank in ranks if not any(refusals(validate.axes, site.version, site.accepted, rank)))
-    rank = next(fit, _OPEN_RANK)
-    # With more axes the sample would have too many elements.
-    return (2,) * (rank - _OPEN_RANK) + (_LARGEST_SIZE,) * _OPEN_RANK
+    return next(fit, least)
+
+
+def _open_shape(site: Site) -> tuple[int, ...]:
+    """Return the shape of a sample whose rank the model leaves open."""
+    # With more long axes the sample would have too many elements.
+    return (2,) * (open_rank(site, _OPEN_RANK) - _OPEN_RANK) + (_LARGEST_SIZE,) * _OPEN_RANK
 
 
 def _sizes(tensor: TensorType, joint: Shape | None) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from extremum import infer, validate
 from extremum.check.findings import Severity
-from extremum.check.question import AskedRuntime, SampleKind, refusals
+from extremum.check.question import AskedRuntime, SampleKind, open_rank, refusals
 from extremum.check.rule import Rule, Targets, rule
 from extremum.directml.lowering import steps
 from extremum.errors import ExecutionError, ExtremumError, SpecError, UnknownOperatorError
@@ -105,10 +105,11 @@ def _directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator
     unknown = any(tensor.element is None for tensor in site.operands)
     if targets.feature_level is None or unknown or any(refusals(site.outputs)):
         return
-    # A feature level does not depend on sizes: an open size counts as 1 (for TopK as k), an open rank as 4.
+    # A feature level does not depend on sizes: an open size counts as 1 (for TopK as k), an open rank as 4 or more.
     k = site.accepted.get("k")
     least = k if isinstance(k, int) else 1
-    shapes = ((None,) * 4 if each.shape is None else each.shape for each in site.operands)
+    unknown_shape = (None,) * open_rank(site, 4)
+    shapes = (unknown_shape if each.shape is None else each.shape for each in site.operands)
     sizes = (tuple(size if isinstance(size, int) else least for size in shape) for shape in shapes)
     types = [
         TensorType(each.element, each_sizes) for each, each_sizes in zip(site.operands, sizes, strict=True)
