@@ -1,23 +1,28 @@
-"""The suite of arrays on a GPU: every function checked against the CPU, then a table beside PyTorch, CuPy and JAX.
+"""The suite of arrays on a GPU: functions checked against the CPU, then a table beside the libraries that are there.
 
     python -m benchmarks gpu
     python benchmarks/gpu.py     the same, with this file, click and the package alone
 
 A graph replay shows the time of the kernels; a whole call has the time of Python and of the launch too. Every answer is
-compared with that of the CPU before it is timed. Without a GPU, and under ``TRITON_INTERPRET=1``, ``--small`` runs the
-same code on small arrays on the CPU; its times mean nothing.
+compared with that of the CPU before it is timed. The check stops when its time is up, because each function, element
+type and option has a kernel to be compiled at its first call; its calls are in a random order, each function and type
+first. Without a GPU, and under ``TRITON_INTERPRET=1``, ``--small`` runs the same code on small arrays on the CPU; its
+times mean nothing.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
+import math
+import random
 import statistics
+import subprocess
 from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import click
-import numpy as np
 import torch
 
 import extremum as ex
@@ -59,9 +64,10 @@ _TYPES = (
     *("float16", "bfloat16", "float32", "float64"),
 )
 _BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-# Calls of one reading, and readings.
+# Calls of one reading at most, readings, and seconds of a reading if there is more than one call.
 _CALLS = 20
 _READINGS = 7
+_LONGEST = 0.05
 
 
 class Case(NamedTuple):
@@ -79,11 +85,30 @@ class Case(NamedTuple):
         return f"{self.shape} {what} {self.number} {self.dtype}"
 
 
+class Check(NamedTuple):
+    """A call to compare with the CPU."""
+
+    dtype: str
+    function: str
+    given: tuple[Any, ...]
+    options: dict[str, Any]
+
+
 class Timed(NamedTuple):
     """Microseconds of one library for a case; None where there is no graph to replay."""
 
     replay: float | None
     call: float
+
+    @property
+    def best(self) -> float:
+        """The time that counts: without a graph, the whole call."""
+        return self.call if self.replay is None else self.replay
+
+    @property
+    def cell(self) -> str:
+        """The words of a table."""
+        return f"({self.call:.1f})" if self.replay is None else f"{self.replay:.1f} ({self.call:.1f})"
 
 
 def _drawn(shape: tuple[int, ...], dtype: str, device: str, seed: int = 0) -> torch.Tensor:
@@ -131,21 +156,35 @@ def _calls(x: torch.Tensor, y: torch.Tensor) -> Iterator[tuple[str, tuple[Any, .
     yield "minimum", (x, y[:1]), {}
 
 
-def check(device: str, shape: tuple[int, ...]) -> int:
-    """Compare all functions and element types with the CPU, and return the number of calls; stop at a wrong answer."""
-    count = 0
-    for dtype in _TYPES:
-        # Two operands that are NaN have one NaN here, so every bit is promised.
-        for seed in (0, 1):
-            x, y = _drawn(shape, dtype, device, seed), _drawn(shape, dtype, device, seed + 2)
-            for function, given, options in _calls(x, y):
-                on_cpu = [each.cpu() if isinstance(each, torch.Tensor) else each for each in given]
-                masks = {"where": options["where"].cpu()} if "where" in options else {}
-                expected = getattr(ex, function)(*on_cpu, **{**options, **masks})
-                if not _same(getattr(ours, function)(*given, **options), expected):
-                    raise click.ClickException(f"wrong: {function} of {dtype}{list(shape)}, {given[1:]}, {options}")
-                count += 1
-    return count
+def _checks(device: str, shapes: tuple[tuple[int, ...], ...]) -> list[Check]:
+    """Return all calls of the check: one of each function and element type first, then the others in a random order."""
+    calls = []
+    for shape in shapes:
+        for dtype in _TYPES:
+            # Two operands that are NaN have one NaN here, so every bit is promised.
+            for seed in (0, 1):
+                x, y = _drawn(shape, dtype, device, seed), _drawn(shape, dtype, device, seed + 2)
+                calls += [Check(dtype, *each) for each in _calls(x, y)]
+    random.Random(0).shuffle(calls)
+    first = {(each.function, each.dtype): each for each in reversed(calls)}
+    return [*first.values(), *(each for each in calls if first[each.function, each.dtype] is not each)]
+
+
+def check(device: str, shapes: tuple[tuple[int, ...], ...], seconds: float) -> str:
+    """Compare calls with the CPU until the time is up, and return how many were compared; stop at a wrong answer."""
+    calls = _checks(device, shapes)
+    end = perf_counter() + seconds
+    for count, each in enumerate(calls):
+        if perf_counter() > end:
+            return f"{count:,} of {len(calls):,} calls"
+        on_cpu = [value.cpu() if isinstance(value, torch.Tensor) else value for value in each.given]
+        masks = {"where": each.options["where"].cpu()} if "where" in each.options else {}
+        expected = getattr(ex, each.function)(*on_cpu, **{**each.options, **masks})
+        if not _same(getattr(ours, each.function)(*each.given, **each.options), expected):
+            raise click.ClickException(
+                f"wrong: {each.function} of {each.dtype}{list(on_cpu[0].shape)}, {each.given[1:]}, {each.options}"
+            )
+    return f"{len(calls):,} calls"
 
 
 def _contenders(case: Case, x: torch.Tensor) -> dict[str, tuple[Call, bool]]:
@@ -161,6 +200,8 @@ def _contenders(case: Case, x: torch.Tensor) -> dict[str, tuple[Call, bool]]:
         "torch": (lambda: theirs(x, number), True),
     }
     if x.device.type == "cuda":
+        # Otherwise PyTorch stops to compile after some shapes.
+        torch.compiler.reset()
         compiled = torch.compile(theirs)
         calls["torch.compile"] = (lambda: compiled(x, number), True)
     # CuPy has no bfloat16, and no top-k in order.
@@ -169,6 +210,11 @@ def _contenders(case: Case, x: torch.Tensor) -> dict[str, tuple[Call, bool]]:
 
         array = cupy.from_dlpack(x)
         calls["CuPy"] = (lambda: cupy.argmax(array, number), False)
+    # FlashInfer selects from rows of floats.
+    if case.function == "top_k" and x.device.type == "cuda" and importlib.util.find_spec("flashinfer"):
+        import flashinfer  # type: ignore[import-not-found]
+
+        calls["FlashInfer"] = (lambda: flashinfer.top_k(x, number, sorted=True), True)
     if importlib.util.find_spec("jax"):
         import jax
 
@@ -182,14 +228,19 @@ def _contenders(case: Case, x: torch.Tensor) -> dict[str, tuple[Call, bool]]:
 def _clock(call: Call, device: str) -> float:
     """Return the median microseconds of a call, from many in a row."""
     call()
+    _wait(device)
+    start = perf_counter()
+    call()
+    _wait(device)
+    # Long calls are made less often.
+    count = max(1, min(_CALLS, int(_LONGEST / (perf_counter() - start))))
     readings = []
     for _ in range(_READINGS):
-        _wait(device)
         start = perf_counter()
-        for _ in range(_CALLS):
+        for _ in range(count):
             call()
         _wait(device)
-        readings.append((perf_counter() - start) / _CALLS * 1e6)
+        readings.append((perf_counter() - start) / count * 1e6)
     return statistics.median(readings)
 
 
@@ -220,10 +271,19 @@ def measure(case: Case, device: str) -> dict[str, Timed]:
     calls = _contenders(case, x)
     if not _same(calls["extremum"][0](), getattr(ex, case.function)(x.cpu(), case.number)):
         raise click.ClickException(f"wrong: {case.function} of {case.name}")
-    return {
-        name: Timed(_replay(call, device) if in_graph else None, _clock(call, device))
-        for name, (call, in_graph) in calls.items()
-    }
+    times = {name: _timed(name, case, device, *each) for name, each in calls.items()}
+    return {name: each for name, each in times.items() if each is not None}
+
+
+def _timed(name: str, case: Case, device: str, call: Call, in_graph: bool) -> Timed | None:
+    """Return the times of a library; None if it does not take the case."""
+    try:
+        return Timed(_replay(call, device) if in_graph else None, _clock(call, device))
+    except Exception as error:
+        if name == "extremum":
+            raise
+        click.echo(f"{name} does not take {case.name}: {error}", err=True)
+        return None
 
 
 def _read_speed(device: str, size: int) -> float:
@@ -234,44 +294,69 @@ def _read_speed(device: str, size: int) -> float:
 
 def _table(cases: list[Case], device: str, speed: float) -> None:
     """Print a line for each case, and the geometric mean of the ratios."""
-    ratios = []
-    for at, case in enumerate(cases):
+    ratios, notes = [], []
+    names: list[str] = []
+    for case in cases:
         times = measure(case, device)
-        if not at:
-            names = " | ".join(times)
-            click.echo(f"| {case.function}, us in a graph (whole call) | {names} | other / ours | of the read speed |")
-            click.echo("| --- |" + " --- |" * (len(times) + 2))
-        cells = [
-            f"({each.call:.1f})" if each.replay is None else f"{each.replay:.1f} ({each.call:.1f})"
-            for each in times.values()
-        ]
-        # CuPy and JAX have no graph here: their whole call counts.
-        _, *others = (each.call if each.replay is None else each.replay for each in times.values())
-        own = times["extremum"].replay or times["extremum"].call
-        ratios.append(min(others) / own)
-        size = np.prod(case.shape) * torch.empty(0, dtype=getattr(torch, case.dtype)).element_size()
+        if not names:
+            # The first case is of a type that all libraries have.
+            names = list(times)
+            heads = " | ".join(names)
+            click.echo(f"| {case.function}, us in a graph (whole call) | {heads} | other / ours | of the read speed |")
+            click.echo("| --- |" + " --- |" * (len(names) + 2))
+        own = times["extremum"].best
+        ratios.append(min(each.best for name, each in times.items() if name != "extremum") / own)
+        size = math.prod(case.shape) * getattr(torch, case.dtype).itemsize
         share = size / (own * 1e-6) / speed
-        click.echo(f"| {case.name} | {' | '.join(cells)} | {ratios[-1]:.2f} | {share:.2f} |")
-    click.echo(f"\nGeometric mean {statistics.geometric_mean(ratios):.2f}, smallest {min(ratios):.2f}.\n")
+        cells = " | ".join(times[name].cell if name in times else "" for name in names)
+        click.echo(f"| {case.name} | {cells} | {ratios[-1]:.2f} | {share:.2f} |")
+        if math.prod(case.shape) <= 64:
+            whole = times["extremum"].call / times["torch"].call
+            notes.append(f"A whole call of {case.name} takes {whole:.1f} times that of torch.")
+    click.echo("\n" + "\n".join(notes))
+    click.echo(f"Geometric mean {statistics.geometric_mean(ratios):.2f}, smallest {min(ratios):.2f}.\n")
 
 
 def _shrunk(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(min(size, 40) for size in shape)
 
 
+def _versions(device: str) -> str:
+    """Return the card, its driver, and the versions of the libraries that are compared."""
+    names = ("torch", "triton", "numpy", "cupy-cuda12x", "cupy-cuda13x", "jax", "flashinfer-python")
+    there = {each.name.lower() for each in importlib.metadata.distributions() if each.name}
+    words = [f"extremum {ex.__version__}"]
+    words += [f"{name} {importlib.metadata.version(name)}" for name in names if name in there]
+    if device == "cpu":
+        return ", ".join([*words, "no card: the times mean nothing"])
+    card = torch.cuda.get_device_properties(0)
+    memory = f"{card.total_memory / 1e9:.0f} GB, {card.multi_processor_count} processors"
+    return ", ".join([*words, f"{card.name} ({memory}), driver {_driver()}"])
+
+
+def _driver() -> str:
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return f"unknown (runtime {torch.version.cuda or torch.version.hip})"
+    return answer.stdout.split()[0]
+
+
 @click.command
 @click.option("--small", is_flag=True, help="Small arrays, also on the CPU under TRITON_INTERPRET=1.")
 @click.option("--check-only", is_flag=True, help="Compare with the CPU and time nothing.")
-def gpu(small: bool, check_only: bool) -> None:
-    """Check every function against the CPU, then time arrays on a GPU beside PyTorch, CuPy and JAX."""
+@click.option("--seconds", default=45.0, show_default=True, help="How long to compare with the CPU.")
+def gpu(small: bool, check_only: bool, seconds: float) -> None:
+    """Check functions against the CPU, then time arrays on a GPU beside PyTorch, CuPy, JAX and FlashInfer."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu" and not small:
         raise click.ClickException("there is no GPU; --small runs on the CPU, under TRITON_INTERPRET=1")
-    card = torch.cuda.get_device_name() if device == "cuda" else "no card: the times mean nothing"
-    click.echo(f"extremum {ex.__version__}, PyTorch {torch.__version__}, {card}\n")
-    shapes = ((5, 3, 7),) if small else ((5, 300, 70), (6, 5, 20000), (2000, 5, 40))
-    counts = [check(device, shape) for shape in shapes]
-    click.echo(f"{sum(counts):,} calls have the bits of the CPU.\n")
+    click.echo(f"{_versions(device)}\n")
+    shapes: tuple[tuple[int, ...], ...] = ((5, 3, 7),)
+    if not small:
+        shapes = ((5, 300, 70), (6, 5, 20000), (2000, 5, 40))
+    click.echo(f"{check(device, shapes, seconds)} have the bits of the CPU.\n")
     if check_only:
         return
     speed = _read_speed(device, 1000 if small else 1 << 28)

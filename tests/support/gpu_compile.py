@@ -48,13 +48,14 @@ def compiled(kernel, target, pointers, numbers, constants):
         """The type of an argument, or of an entry of a tuple; what is compiled into the kernel is noted."""
         if isinstance(value, tuple):
             return tuple(type_of(name, each, *place, at) for at, each in enumerate(value))
-        if isinstance(value, str) or value % 16 == 0:
+        plain = kernel.params[place[0]].do_not_specialize
+        if value is None or (value == 1 and not plain):
+            constant[place] = value
+            return "constexpr"
+        if isinstance(value, str) or (value % 16 == 0 and not plain):
             attributes[place] = [["tt.divisibility", 16]]
         if isinstance(value, str):
             return f"*{value}"
-        if value == 1:
-            constant[place] = 1
-            return "constexpr"
         return "i32" if value < 1 << 31 else "i64"
 
     signature = {}
@@ -63,7 +64,8 @@ def compiled(kernel, target, pointers, numbers, constants):
             signature[name] = "constexpr"
             constant[(at,)] = constants[name]
         else:
-            signature[name] = type_of(name, pointers.get(name) or numbers[name], at)
+            # Memory that a kernel does not use is None.
+            signature[name] = type_of(name, numbers[name] if name in numbers else pointers.get(name), at)
     source = ASTSource(kernel, signature, constant, attributes)
     result = triton.compile(source, target=TARGETS[target], options={"num_warps": 4})
     access = "st" if kernel is kernels.ones else "ld"
@@ -93,7 +95,11 @@ def _reduction(element, **changes):
     """Arguments of `reduce` for rows of 4,096 elements, or as `changes` says."""
     pointer, kind, infinity = ELEMENTS[element]
     wide = "i64" if pointer == "i64" else "i32"
-    pointers = {"x": pointer, "where": "i8", "keys": wide, "places": "i64", "indices": "i64", "values": pointer}
+    pointers = {"x": pointer, "indices": "i64", "values": pointer}
+    if changes.get("MASKED"):
+        pointers["where"] = "i8"
+    if changes.get("PARTS"):
+        pointers |= {"keys": wide, "places": "i64", "values": None}
     rows = {
         "outer": 4096,
         "inner": 1,
@@ -144,8 +150,8 @@ def cases():
         yield f"both ends of rows of {element}", _reduction(element, tile=tile, ENDS=(False, True))
     yield "groups of 32 float32", _reduction("float32", tile=32, KEPT=32)
     yield "rows of float32, the last", _reduction("float32", tile=2048, LAST=True)
-    _, pointers, numbers, constants = _reduction("float32")
-    pointers = {name: each for name, each in pointers.items() if name != "where"}
+    _, pointers, numbers, _ = _reduction("float32")
+    pointers |= {"keys": "i32", "places": "i64"}
     constants = {"LAST": False, "VALUES": True, "KEPT": 4, "TILE": 512}
     yield "the best of 512 parts", (kernels.finish, pointers, {**numbers, "parts": 512}, constants)
     yield from _other_cases()
@@ -166,16 +172,16 @@ def _other_cases():
     for element in ELEMENTS:
         pointer, kind, infinity = ELEMENTS[element]
         end = {"KIND": kind, "INFINITY": infinity, "LARGEST": True, "NAN": 1, "MASKED": False}
-        pointers = {"x": pointer, "where": "i8", "leaders": "i64", "indices": "i64", "values": pointer}
+        pointers = {"x": pointer, "indices": "i64", "values": pointer}
         kept = {"i8": 16}.get(pointer, 8)
         numbers = {"rows": 4096, "count": 128, "groups": 128, "k": 8, "x_row": 128, "w_row": 128}
         short = {**end, "SIZE": 1, "LEADS": False, "KEPT": kept, "TILE": 128, "K": 8}
         yield f"8 best of 128 {element}", (kernels.select, pointers, numbers, short)
         long = {"rows": 32, "count": 1600, "groups": 4000, "k": 50, "x_row": 128000, "w_row": 128000}
         best = {**end, "SIZE": 32, "LEADS": False, "KEPT": 1, "TILE": 2048, "K": 64}
-        yield f"50 best of 50 groups of {element}", (kernels.select, pointers, long, best)
+        yield f"50 best of 50 groups of {element}", (kernels.select, {**pointers, "leaders": "i64"}, long, best)
     leads = {**end, "SIZE": 16, "LEADS": True, "KEPT": 1, "TILE": 1024, "K": 64}
-    yield "50 best groups of int64", (kernels.select, pointers, {**long, "count": 800}, leads)
+    yield "50 best groups of int64", (kernels.select, {**pointers, "leaders": "i64"}, {**long, "count": 800}, leads)
     pointers = {"x": "i64", "result": "i64"}
     keys = {"KIND": "float", "INFINITY": 0x7FF0000000000000, "LARGEST": False, "NAN": 1, "TILE": 512}
     yield "keys of float64", (kernels.keys, pointers, {"n": 65536, "x_row": 65536}, keys)
@@ -183,7 +189,9 @@ def _other_cases():
 
 def _elementwise(pointer, operands, constants):
     """Arguments of `extremum` for operands of one shape."""
-    pointers = {"operands": (pointer,) * operands, "where": "i8", "result": pointer}
+    pointers = {"operands": (pointer,) * operands, "result": pointer}
+    if constants["MASKED"]:
+        pointers["where"] = "i8"
     numbers = {"outer": 1, "inner": 65536, "x_outer": (0,) * operands, "x_inner": (1,) * operands}
     return kernels.extremum, pointers, {**numbers, "w_outer": 0, "w_inner": 1}, constants
 

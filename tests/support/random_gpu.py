@@ -16,7 +16,7 @@ import extremum as ex
 import random_driver
 from agreement import same_bits
 from extremum import gpu
-from extremum.gpu import operands, plans
+from extremum.gpu import calls, launcher, operands, plans, reductions
 from layouts import broadcast, contiguous, fortran, permuted, strided, windowed
 from refusal import explained
 from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans, sample
@@ -37,17 +37,23 @@ SMALL = {
 """Limits of the plans that cut short slices into tiles, parts and columns."""
 
 
+def _give(limits):
+    for name, limit in limits.items():
+        setattr(plans, name, limit)
+    # What was planned with other limits is forgotten.
+    reductions.prepared.cache_clear()
+    calls._KNOWN.clear()
+
+
 @contextlib.contextmanager
 def limits(changes):
     """Give the plans other limits in a ``with`` block."""
     before = {name: getattr(plans, name) for name in changes}
-    for name, limit in changes.items():
-        setattr(plans, name, limit)
+    _give(changes)
     try:
         yield
     finally:
-        for name, limit in before.items():
-            setattr(plans, name, limit)
+        _give(before)
 
 
 def tensor_of(x):
@@ -63,7 +69,7 @@ def array_of(result):
     """A tensor as an array of the same type, shape and bits; other results are arrays."""
     if not isinstance(result, torch.Tensor):
         return np.asarray(result)
-    return operands.bits_of(result.contiguous()).numpy().view(operands.TYPES[result.dtype])
+    return launcher.bits_of(result.contiguous()).numpy().view(operands.TYPES[result.dtype])
 
 
 def exactly(actual, expected):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +21,9 @@ from extremum.elementwise import (
 from extremum.errors import ArgumentError
 from extremum.gpu.elementwise import extremum
 from extremum.gpu.engine import DEVICE, OnDevice
+from extremum.gpu.launcher import BITS
 from extremum.gpu.operands import (
     BEST,
-    BITS,
     WORST,
     mask_of,
     operand_of,
@@ -31,21 +32,21 @@ from extremum.gpu.operands import (
     tensor_type,
 )
 from extremum.gpu.operators import is_traced
-from extremum.gpu.reductions import ones, reduce
+from extremum.gpu.reductions import Prepared, ones, prepared_for, run
 from extremum.interop import Operand, common_library
-from extremum.reductions import ENDS, Ints, index_type, require_policy, values_then_indices
+from extremum.reductions import ENDS, Index, Ints, index_type, require_policy, values_then_indices
 from extremum.selection import TopKCall
 
 
 class Known(NamedTuple):
     """What a call over axes turned out to want; a call like it does not decide again."""
 
-    axes: Ints
+    how: Prepared
+    # The shape of the results, those of both ends together.
     shape: Ints
-    last: bool
     values: bool
-    # The type of the indices; None if the caller wants none.
-    indices: torch.dtype | None
+    indices: bool
+    index: torch.dtype
 
 
 _KNOWN: dict[Any, Known] = {}
@@ -54,16 +55,25 @@ _MOST_KNOWN = 4096
 
 def _key_of(function: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
     """Return by what a call without a mask, a policy or a default is known; None for other calls."""
-    plain = type(x) is torch.Tensor and x.layout is torch.strided
-    plain = plain and not (x.requires_grad or x.is_neg() or x.is_nested)
-    # True is equal to 1, and is no axis; a list has no hash.
-    if not plain or not (axis is None or type(axis) is int):
+    if type(x) is not torch.Tensor or x.layout is not torch.strided:
+        return None
+    if x.requires_grad or x.is_neg() or x.is_nested:
         return None
     if options["where"] is not None or options["default"] is not None or options.get("out") is not None:
         return None
-    if options["nan_policy"] not in (None, "propagate"):
+    keepdims = options["keepdims"]
+    last = options["select_last_index"]
+    # 1 and 1.0 are equal to True, and are other options.
+    if type(keepdims) is not bool or type(last) is not bool or type(axis) not in (int, NoneType):
         return None
-    return (function, x.dtype, x.shape, x.device, axis, *map(str, options.values()))
+    policy = options["nan_policy"]
+    if policy is not None and policy != "propagate":
+        return None
+    dtype = options["dtype"] if "dtype" in options else options["index_dtype"]
+    if not isinstance(dtype, NoneType | str | type | np.dtype):
+        return None
+    with_index = options.get("return_index", True)
+    return function, x.dtype, x.shape, x.stride(), x.device, axis, keepdims, last, dtype, bool(with_index)
 
 
 def _over_axes(function: str, x: Any, axis: Any, **options: Any) -> tuple[Any, ...]:
@@ -72,12 +82,13 @@ def _over_axes(function: str, x: Any, axis: Any, **options: Any) -> tuple[Any, .
     known = _KNOWN.get(key)
     if known is None:
         return _decided(function, x, axis, options, key)
-    best, places = reduce(
-        x, known.axes, ENDS[function], known.last, BEST, None, known.values, known.indices or torch.int64
-    )
-    results = [each.view(known.shape) for each in best] if known.values else []
-    if known.indices is not None:
-        results += [each.view(known.shape) for each in places]
+    values = torch.empty(known.shape, dtype=x.dtype, device=x.device) if known.values else None
+    indices = torch.empty(known.shape, dtype=known.index, device=x.device)
+    run(known.how, x, None, values, indices)
+    results: list[Any] = []
+    for result in (values, indices if known.indices else None):
+        if result is not None:
+            results += [result] if len(ENDS[function]) == 1 else result.unbind()
     return tuple(results)
 
 
@@ -85,7 +96,7 @@ def _decided(function: str, x: Any, axis: Any, options: dict[str, Any], key: Any
     """Answer a call with whatever options; note what it wants if it has a key."""
     refuse_out(function, options.pop("out", None))
     with_index = options.pop("return_index", None)
-    dtype = options.pop("dtype", None) or options.pop("index_dtype", None)
+    dtype = options.pop("dtype" if "dtype" in options else "index_dtype")
     default = options.pop("default")
     values = not function.startswith("arg")
     operand = operand_of(function, x)
@@ -93,12 +104,20 @@ def _decided(function: str, x: Any, axis: Any, options: dict[str, Any], key: Any
     index = index_type(function, dtype) if with_index or not values else None
     results = values_then_indices(call.find(operand, values, index, default))
     if key is not None and operand.array.size:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        own = None if index is None else tensor_type(index)
-        axes = call.axes(operand.array.ndim)
-        _KNOWN[key] = Known(axes, tuple(results[0].shape), call.select_last_index, values, own)
+        _note(key, x, call, index, values, results[0].shape)
     return tuple(operand.wrap(each, ()) for each in results)
+
+
+def _note(key: Any, x: torch.Tensor, call: OnDevice, index: Index, values: bool, shape: Ints) -> None:
+    """Note what a call wants, unless its array has to be copied first."""
+    how = prepared_for(x, call.axes(x.ndim), call.largest, call.select_last_index, values)
+    if how is None:
+        return
+    if len(_KNOWN) >= _MOST_KNOWN:
+        _KNOWN.clear()
+    own = torch.int64 if index is None else tensor_type(index)
+    shape = (2, *shape) if len(call.largest) == 2 else tuple(shape)
+    _KNOWN[key] = Known(how, shape, values, index is not None, own)
 
 
 def _hardmax(x: Any, axis: Any, out: object = None, nan_policy: str = "propagate", where: Any = None) -> Any:

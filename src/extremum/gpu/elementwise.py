@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import torch
 
 from extremum.gpu import kernels, plans
-from extremum.gpu.launcher import launch
-from extremum.gpu.operands import bits_of, dimensions, kind_of
+from extremum.gpu.launcher import bits_of, launch
+from extremum.gpu.operands import dimensions, kind_of
 from extremum.gpu.operators import operator
 
 
@@ -26,28 +26,26 @@ def extremum(
     while len(others) >= plans.MOST_OPERANDS:
         best = extremum(others[: plans.MOST_OPERANDS], largest, nan, None)
         others = [best, *others[plans.MOST_OPERANDS :]]
-    masks = [] if where is None else [where.view(torch.int8)]
-    arrays = list(torch.broadcast_tensors(*masks, *map(bits_of, [first, *others])))
-    result = torch.empty(arrays[-1].shape, dtype=first.dtype, device=first.device)
+    masks = [] if where is None else [where]
+    arrays = list(torch.broadcast_tensors(*masks, first, *others))
+    result = torch.empty(arrays[0].shape, dtype=first.dtype, device=first.device)
     if not result.numel():
         return result
-    bits = bits_of(result)
-    groups = plans.merged(dimensions([bits, *arrays], range(bits.ndim)))
+    groups = plans.merged(dimensions([result, *arrays], range(result.ndim)))
     if len(groups) > 2:
-        arrays = [each.contiguous() for each in arrays]
-        groups = plans.merged(dimensions([bits, *arrays], range(bits.ndim)))
+        arrays = [bits_of(each).contiguous().view(each.dtype) for each in arrays]
+        groups = plans.merged(dimensions([result, *arrays], range(result.ndim)))
     single = (1, *(0,) * (1 + len(arrays)))
     outer, inner = [single, single, *groups][-2:]
-    tile = min(plans.power(inner[0]), plans.TILE[bits.element_size()] // 2)
-    kept = min(plans.power(outer[0]), plans.TILE[bits.element_size()] // 2 // tile)
+    most = plans.TILE[result.element_size()] // 2
+    tile = min(plans.power(inner[0]), most)
+    kept = min(plans.power(outer[0]), most // tile)
     at = len(masks)
     launch(
         kernels.extremum,
         (-(-outer[0] // kept) * -(-inner[0] // tile), 1, 1),
-        (
-            *(tuple(arrays[at:]), arrays[0], bits, outer[0], inner[0]),
-            *(outer[2 + at :], inner[2 + at :], outer[2], inner[2]),
-        ),
+        (result, tuple(arrays[at:]), arrays[0] if masks else None),
+        (outer[0], inner[0], outer[2 + at :], inner[2 + at :], outer[2], inner[2]),
         (*kind_of(first.dtype), largest, nan, bool(masks), kept, tile),
     )
     return result

@@ -11,13 +11,13 @@ import torch
 from extremum.engine import Engine
 from extremum.errors import ArgumentError
 from extremum.gpu import launcher
+from extremum.gpu.launcher import bits_of
 from extremum.gpu.operands import (
     ABSENT,
     BEST,
     TYPES,
     WORST,
     Elements,
-    bits_of,
     spread_mask_of,
     tensor_type,
 )

@@ -10,6 +10,9 @@ Where the threads lie across the slices, a slice belongs to one thread and there
 
 :func:`select` sorts candidates as integers that hold a key and, below it, the place from the end: no two are equal, and
 the first of equal elements is the greater.
+
+Triton compiles a kernel again for numbers that are 1 or multiples of 16, except those in ``do_not_specialize``: how
+many slices there are does not decide how memory is read.
 """
 
 import triton
@@ -37,27 +40,30 @@ def _key(
     LARGEST: tl.constexpr,
     NAN: tl.constexpr,
     ZEROS: tl.constexpr,
+    SHIFT: tl.constexpr,
 ):
     """Return integers in the order of the elements, the best the greatest.
 
-    NAN is 1 if NaN is the best, -1 if it is the worst. ZEROS says whether the two zeros are equal.
+    NAN is 1 if NaN is the best, -1 if it is the worst. ZEROS says whether the two zeros are equal. The SHIFT lowest
+    bits are 0.
     """
-    MAGNITUDE: tl.constexpr = 2 ** (bits.dtype.primitive_bitwidth - 1) - 1
-    key = bits.to(WIDE)
+    STEP: tl.constexpr = 2**SHIFT
+    MAGNITUDE: tl.constexpr = (2 ** (bits.dtype.primitive_bitwidth - 1) - 1) * STEP
+    key = bits.to(WIDE) << SHIFT
     if KIND == "unsigned":
-        key = key ^ (-1 - MAGNITUDE)
+        key = key ^ (-STEP - MAGNITUDE)
     if KIND == "float":
         magnitude = key & MAGNITUDE
         # -1 for a number with a minus, and else 0.
         sign = key >> (WIDE.primitive_bitwidth - 1)
         key = key ^ (sign & MAGNITUDE)
         if ZEROS:
-            key = key - sign
+            key = key - sign * STEP
     if not LARGEST:
-        key = -1 - key
+        key = -STEP - key
     if KIND == "float":
-        EDGE: tl.constexpr = MAGNITUDE if NAN > 0 else -1 - MAGNITUDE
-        key = tl.where(magnitude > INFINITY, EDGE, key)
+        EDGE: tl.constexpr = MAGNITUDE if NAN > 0 else -STEP - MAGNITUDE
+        key = tl.where(magnitude > INFINITY * STEP, EDGE, key)
     return key
 
 
@@ -84,21 +90,21 @@ def _answer(x, x_n, slot, index, there, indices, values, VALUES: tl.constexpr):
 
 
 @triton.jit
-def _begun(SHAPE: tl.constexpr, WIDE: tl.constexpr, NARROW: tl.constexpr, SOME: tl.constexpr):
+def _begun(SHAPE: tl.constexpr, WIDE: tl.constexpr, SHIFT: tl.constexpr, SOME: tl.constexpr):
     """Return what the places of a tile keep before the first round."""
     kept = (tl.full(SHAPE, _lowest(WIDE), WIDE),)
-    if not NARROW:
+    if SHIFT == 0:
         kept += (tl.full(SHAPE, -1 if SOME else 0, tl.int32),)
     return kept
 
 
 @triton.jit
-def _round(kept, key, present, number, LAST: tl.constexpr, SOME: tl.constexpr):
+def _round(kept, key, present, number, LAST: tl.constexpr, SOME: tl.constexpr, SHIFT: tl.constexpr):
     """Return what the places of a tile keep after one more round; if SOME, `present` says which elements take part."""
     best = kept[0]
-    if len(kept) == 1:
-        # An integer holds a key of 16 bits and the round, never 0: one comparison chooses both.
-        packed = (key << 16) | (number + 1 if LAST else 0xFFFF - number)
+    if SHIFT > 0:
+        # Below the key is the round, never 0: one comparison chooses both.
+        packed = key | (number + 1 if LAST else 2**SHIFT - 1 - number)
         if SOME:
             packed = tl.where(present, packed, _lowest(best.dtype))
         after = (tl.maximum(best, packed),)
@@ -118,13 +124,13 @@ def _round(kept, key, present, number, LAST: tl.constexpr, SOME: tl.constexpr):
 
 
 @triton.jit
-def _ended(kept, step, LAST: tl.constexpr, NOWHERE: tl.constexpr):
+def _ended(kept, step, LAST: tl.constexpr, NOWHERE: tl.constexpr, SHIFT: tl.constexpr):
     """Return the key that each place of a tile has kept, and the index, NOWHERE if the place has seen no element."""
     TILE: tl.constexpr = kept[0].shape[1]
-    if len(kept) == 1:
-        best = kept[0] >> 16
-        number = kept[0] & 0xFFFF
-        rounds = number - 1 if LAST else 0xFFFF - number
+    if SHIFT > 0:
+        best = kept[0] >> SHIFT
+        number = kept[0] & (2**SHIFT - 1)
+        rounds = number - 1 if LAST else 2**SHIFT - 1 - number
         index = tl.where(number == 0, NOWHERE, rounds * TILE + step[None, :])
     else:
         best = kept[0]
@@ -137,7 +143,7 @@ def _ended(kept, step, LAST: tl.constexpr, NOWHERE: tl.constexpr):
 def _rounds(
     states, element, mask, there, present, number,
     KIND: tl.constexpr, INFINITY: tl.constexpr, ENDS: tl.constexpr, LAST: tl.constexpr, NAN: tl.constexpr,
-    MASKED: tl.constexpr, SOME: tl.constexpr, WIDE: tl.constexpr,
+    MASKED: tl.constexpr, SOME: tl.constexpr, WIDE: tl.constexpr, SHIFT: tl.constexpr,
 ):  # fmt: skip
     """Read one more tile of elements, and return what its places keep for each end of the order."""
     bits = tl.load(element, mask=there, other=0)
@@ -147,12 +153,12 @@ def _rounds(
         present = present & _is_number(bits, INFINITY)
     after = ()
     for end in tl.static_range(len(ENDS)):
-        key = _key(bits, WIDE, KIND, INFINITY, ENDS[end], NAN, True)
-        after += (_round(states[end], key, present, number, LAST, SOME),)
+        key = _key(bits, WIDE, KIND, INFINITY, ENDS[end], NAN, True, SHIFT)
+        after += (_round(states[end], key, present, number, LAST, SOME, SHIFT),)
     return after
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["outer"])
 def reduce(
     x, where, keys, places, indices, values, outer, inner, n,
     x_outer, x_inner, x_n, w_outer, w_inner, w_n, slot_outer, slot_inner, total, length,
@@ -166,8 +172,10 @@ def reduce(
     """
     # Whether a place of the tile may see no element.
     SOME: tl.constexpr = NAN == 0 or MASKED or LAST
-    WIDE: tl.constexpr = tl.int64 if x.dtype.element_ty == tl.int64 else tl.int32
-    NARROW: tl.constexpr = x.dtype.element_ty.primitive_bitwidth < 32
+    WIDTH: tl.constexpr = x.dtype.element_ty.primitive_bitwidth
+    WIDE: tl.constexpr = tl.int64 if WIDTH == 64 else tl.int32
+    # Room below a key of 8 or 16 bits.
+    SHIFT: tl.constexpr = 32 - WIDTH if WIDTH < 32 else 0
     NOWHERE: tl.constexpr = -1 if LAST else 2**31 - 1
     first, second, there = _slice_of(outer, inner, KEPT, BY_ROWS)
     x += first * x_outer + second * x_inner
@@ -185,13 +193,13 @@ def reduce(
         mask = where[:, None] + (start + step)[None, :] * w_n
     states = ()
     for _ in tl.static_range(len(ENDS)):
-        states += (_begun((KEPT, TILE), WIDE, NARROW, SOME),)
+        states += (_begun((KEPT, TILE), WIDE, SHIFT, SOME),)
     everywhere = tl.full((KEPT, TILE), 1, tl.int1)
     whole = stop // TILE
     for number in range(0, whole):
         states = _rounds(
             states, element, mask, there[:, None], everywhere, number,
-            KIND, INFINITY, ENDS, LAST, NAN, MASKED, SOME, WIDE,
+            KIND, INFINITY, ENDS, LAST, NAN, MASKED, SOME, WIDE, SHIFT,
         )  # fmt: skip
         element += x_n * tl.full((), TILE, tl.int64)
         if MASKED:
@@ -201,10 +209,10 @@ def reduce(
         present = there[:, None] & (whole * TILE + step < stop)[None, :]
         states = _rounds(
             states, element, mask, present, present, whole,
-            KIND, INFINITY, ENDS, LAST, NAN, MASKED, True, WIDE,
+            KIND, INFINITY, ENDS, LAST, NAN, MASKED, True, WIDE, SHIFT,
         )  # fmt: skip
     for end in tl.static_range(len(ENDS)):
-        best, index = _ended(states[end], step, LAST, NOWHERE)
+        best, index = _ended(states[end], step, LAST, NOWHERE, SHIFT)
         top = tl.max(best, 1)
         index = tl.where(best == top[:, None], index, NOWHERE)
         if LAST:
@@ -247,9 +255,9 @@ def finish(
     _answer(x, x_n, slot + end * total, index, there, indices, values, VALUES)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["outer"])
 def ones(
-    indices, result, outer, inner, n, x_outer, x_inner, x_n, slot_outer, slot_inner,
+    result, indices, outer, inner, n, x_outer, x_inner, x_n, slot_outer, slot_inner,
     ONE: tl.constexpr, BY_ROWS: tl.constexpr, KEPT: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """Write a 1 at the index of each slice, and 0 elsewhere; where an index is -1, there is no 1."""
@@ -262,9 +270,9 @@ def ones(
         tl.store(result[:, None] + (at * x_n)[None, :], bits, mask=there[:, None] & (at < n)[None, :])
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["outer"])
 def extremum(
-    operands, where, result, outer, inner, x_outer, x_inner, w_outer, w_inner,
+    result, operands, where, outer, inner, x_outer, x_inner, w_outer, w_inner,
     KIND: tl.constexpr, INFINITY: tl.constexpr, LARGEST: tl.constexpr, NAN: tl.constexpr, MASKED: tl.constexpr,
     KEPT: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
@@ -279,10 +287,10 @@ def extremum(
     there = (first < outer) & (second < inner)
     own = tl.load(operands[0] + first * x_outer[0] + second * x_inner[0], mask=there, other=0)
     best = own
-    key = _key(own, WIDE, KIND, INFINITY, LARGEST, NAN, False)
+    key = _key(own, WIDE, KIND, INFINITY, LARGEST, NAN, False, 0)
     for at in tl.static_range(1, len(operands)):
         other = tl.load(operands[at] + first * x_outer[at] + second * x_inner[at], mask=there, other=0)
-        rival = _key(other, WIDE, KIND, INFINITY, LARGEST, NAN, False)
+        rival = _key(other, WIDE, KIND, INFINITY, LARGEST, NAN, False, 0)
         best = tl.where(rival > key, other, best)
         key = tl.maximum(key, rival)
     if MASKED:
@@ -301,7 +309,7 @@ def keys(
     row = (tl.program_id(0) // blocks).to(tl.int64)
     at = (tl.program_id(0) % blocks).to(tl.int64) * TILE + tl.arange(0, TILE)
     bits = tl.load(x + row * x_row + at, mask=at < n, other=0)
-    key = _key(bits, result.dtype.element_ty, KIND, INFINITY, LARGEST, NAN, True)
+    key = _key(bits, result.dtype.element_ty, KIND, INFINITY, LARGEST, NAN, True, 0)
     tl.store(result + row * n + at, key, mask=at < n)
 
 
@@ -326,7 +334,7 @@ def _greatest(packed, K: tl.constexpr):
     return best
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows", "groups"])
 def select(
     x, where, leaders, indices, values, rows, count, groups, k, x_row, w_row,
     KIND: tl.constexpr, INFINITY: tl.constexpr, LARGEST: tl.constexpr, NAN: tl.constexpr, MASKED: tl.constexpr,
@@ -343,14 +351,15 @@ def select(
     row = tl.program_id(0).to(tl.int64) * KEPT + tl.arange(0, KEPT)
     there = (row < rows)[:, None]
     x += (row * x_row)[:, None]
-    leaders += (row * k)[:, None]
+    if SIZE > 1:
+        leaders += (row * k)[:, None]
     at = tl.arange(0, TILE)[None, :] + tl.zeros((KEPT, 1), tl.int32)
     present = there & (at < count)
     place = _place_of(at, leaders, k, groups, there, SIZE)
     present = present & (place >= 0)
     if MASKED:
         present = tl.load(where + (row * w_row)[:, None] + place, mask=present, other=0) != 0
-    key = _key(tl.load(x + place, mask=present, other=0), WIDE, KIND, INFINITY, LARGEST, NAN, True)
+    key = _key(tl.load(x + place, mask=present, other=0), WIDE, KIND, INFINITY, LARGEST, NAN, True, 0)
     if tl.int64 == WIDE:
         # A key of 64 bits leaves no room for the place: sort by its lower half, and then by the upper one.
         lower = ((key & 0xFFFFFFFF) << 12) | (LAST - at)
@@ -359,7 +368,7 @@ def select(
         rank = at
         at = LAST - (lower & LAST).to(tl.int32)
         place = _place_of(at, leaders, k, groups, there, SIZE)
-        key = _key(tl.load(x + place, mask=present, other=0), WIDE, KIND, INFINITY, LARGEST, NAN, True)
+        key = _key(tl.load(x + place, mask=present, other=0), WIDE, KIND, INFINITY, LARGEST, NAN, True, 0)
         packed = ((key >> 32) << 24) | ((LAST - rank) << 12) | (LAST - at)
     else:
         packed = (key.to(PACKED) << 12) | (LAST - at)

@@ -20,9 +20,6 @@ from extremum.gpu.operators import is_traced
 from extremum.interop import Operand, device_of, strided_tensor, without_gradient
 from extremum.reductions import Ints, as_mask, require_bool, spread_mask
 
-# The integers that have the bits of an element, by its bytes.
-BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-
 _INFINITY = {
     torch.float16: 0x7C00,
     torch.bfloat16: 0x7F80,
@@ -78,11 +75,6 @@ class Elements:
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
-
-
-def bits_of(x: torch.Tensor) -> torch.Tensor:
-    """Return the elements as signed integers with the same bits, in the same memory."""
-    return x.view(BITS[x.element_size()])
 
 
 def kind_of(dtype: torch.dtype) -> tuple[str, int]:

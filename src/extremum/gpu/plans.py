@@ -26,7 +26,7 @@ FEWEST_ROUNDS = 2
 # Threads of a program; each reads 16 bytes at once.
 THREADS = 128
 
-# Rounds of a program on elements of 8 and 16 bits: 16 bits count them.
+# Rounds of a program on elements of 8 and 16 bits: at least 16 bits count them.
 MOST_ROUNDS = (1 << 16) - 1
 
 # Operands of one launch.

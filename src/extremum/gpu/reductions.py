@@ -5,15 +5,17 @@ The plans decide about sizes. An array that has more dimensions than a kernel wa
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from extremum.gpu import kernels, plans
-from extremum.gpu.launcher import launch, processors
-from extremum.gpu.operands import BEST, TYPES, bits_of, dimensions, kind_of
+from extremum.gpu.launcher import bits_of, launch, processors_of
+from extremum.gpu.operands import BEST, TYPES, dimensions, kind_of
 from extremum.gpu.operators import operator
 from extremum.reductions import Ints
 
@@ -21,7 +23,7 @@ from extremum.reductions import Ints
 def _in_order(x: torch.Tensor, order: Sequence[int]) -> torch.Tensor:
     """Return a copy whose axes lie in memory in another order."""
     back = sorted(range(len(order)), key=order.__getitem__)
-    return x.permute(*order).contiguous().permute(back)
+    return bits_of(x).permute(*order).contiguous().permute(back).view(x.dtype)
 
 
 def slices_of(arrays: list[torch.Tensor], axes: Ints) -> tuple[list[torch.Tensor], plans.Slices]:
@@ -62,61 +64,99 @@ def reduce(
 
     An index is -1 where nothing takes part. An entry of `ends` is True for the largest.
     """
-    kind, infinity = kind_of(x.dtype)
-    bits = bits_of(x)
     length = math.prod(x.shape[axis] for axis in axes)
     total = math.prod(size for axis, size in enumerate(x.shape) if axis not in axes)
-    values = torch.empty((len(ends), total if with_values else 0), dtype=bits.dtype, device=x.device)
+    values = torch.empty((len(ends), total if with_values else 0), dtype=x.dtype, device=x.device)
     indices = torch.empty((len(ends), total), dtype=index, device=x.device)
-    places = bits_of(indices)
     if not total or not length:
-        return values.zero_().view(x.dtype), places.fill_(-1).view(index)
-    arrays, layout = slices_of([bits] if where is None else [bits, where.view(torch.int8)], tuple(axes))
-    plan = plans.reduction(layout, x.element_size(), processors(x.device))
-    keys = starts = places
-    if plan.parts > 1:
-        wide = torch.int64 if x.element_size() == 8 else torch.int32
-        keys = torch.empty(len(ends) * plan.parts * total, dtype=wide, device=x.device)
-        starts = torch.empty(len(ends) * plan.parts * total, dtype=torch.int64, device=x.device)
+        bits_of(values).zero_()
+        bits_of(indices).fill_(-1)
+        return values, indices
+    arrays, layout = slices_of([x] if where is None else [x, where], tuple(axes))
+    masked = where is not None
+    processors = processors_of(x.device)
+    how = prepared(layout, x.dtype, tuple(ends), last, nan, masked, with_values, processors)
+    run(how, arrays[0], arrays[1] if masked else None, values if with_values else None, indices)
+    return values, indices
+
+
+class Prepared(NamedTuple):
+    """The launches of a reduction of arrays of one layout: all but the memory."""
+
+    grid: tuple[int, int, int]
+    numbers: Ints
+    constants: tuple[Any, ...]
+    # Slices, and parts of a slice; several parts take a second launch.
+    total: int
+    parts: int
+    finish: tuple[Any, ...]
+
+
+@functools.lru_cache(maxsize=4096)
+def prepared(
+    layout: plans.Slices,
+    dtype: torch.dtype,
+    ends: tuple[bool, ...],
+    last: bool,
+    nan: int,
+    masked: bool,
+    with_values: bool,
+    processors: int,
+) -> Prepared:
+    """Return the launches of a reduction."""
+    plan = plans.reduction(layout, dtype.itemsize, processors)
+    kind, infinity = kind_of(dtype)
+    total = layout.total
     # Without a mask its strides mean nothing.
-    strides = [(each[1], each[-1]) for each in (layout.outer, layout.inner, layout.along)]
-    (outer_x, outer_mask), (inner_x, inner_mask), (along_x, along_mask) = strides
-    launch(
-        kernels.reduce,
+    of_x = (layout.outer[1], layout.inner[1], layout.along[1])
+    of_mask = (layout.outer[-1], layout.inner[-1], layout.along[-1])
+    sizes = (layout.outer[0], layout.inner[0])
+    order = (kind, infinity, ends, last, nan if kind == "float" else BEST)
+    part = plans.power(plan.parts)
+    kept = max(1, min(plans.power(total), plans.TILE[4] // part))
+    return Prepared(
         (plan.blocks, plan.parts, 1),
+        (*sizes, layout.along[0], *of_x, *of_mask, *layout.slots, total, plan.length),
+        (*order, masked, with_values, plan.parts > 1, plan.by_rows, plan.kept, plan.tile),
+        total,
+        plan.parts,
         (
-            *(arrays[0], arrays[-1], keys, starts, places, values if with_values else bits),
-            *(layout.outer[0], layout.inner[0], length),
-            *(outer_x, inner_x, along_x, outer_mask, inner_mask, along_mask),
-            *(*layout.slots, total, plan.length),
-        ),
-        (
-            *(
-                kind,
-                infinity,
-                tuple(ends),
-                last,
-                nan if kind == "float" else BEST,
-                where is not None,
-                with_values,
-            ),
-            *(plan.parts > 1, plan.by_rows, plan.kept, plan.tile),
+            (-(-total // kept), len(ends), 1),
+            (*sizes, *of_x, *layout.slots, total, plan.parts),
+            (last, with_values, kept, part),
         ),
     )
-    if plan.parts > 1:
-        tile = plans.power(plan.parts)
-        kept = max(1, min(plans.power(total), plans.TILE[4] // tile))
-        launch(
-            kernels.finish,
-            (-(-total // kept), len(ends), 1),
-            (
-                *(arrays[0], keys, starts, places, values if with_values else bits),
-                *(layout.outer[0], layout.inner[0], outer_x, inner_x, along_x),
-                *(*layout.slots, total, plan.parts),
-            ),
-            (last, with_values, kept, tile),
-        )
-    return values.view(x.dtype), indices
+
+
+def run(
+    how: Prepared,
+    x: torch.Tensor,
+    where: torch.Tensor | None,
+    values: torch.Tensor | None,
+    indices: torch.Tensor,
+) -> None:
+    """Write the values, if they are wanted, and the indices of a reduction; the results are contiguous."""
+    keys = places = None
+    if how.parts > 1:
+        ends = how.finish[0][1]
+        wide = torch.int64 if x.element_size() == 8 else torch.int32
+        keys = torch.empty(ends * how.parts * how.total, dtype=wide, device=x.device)
+        places = torch.empty(ends * how.parts * how.total, dtype=torch.int64, device=x.device)
+    memory = (x, where, keys, places, indices, values)
+    launch(kernels.reduce, how.grid, memory, how.numbers, how.constants)
+    if how.parts > 1:
+        grid, numbers, constants = how.finish
+        launch(kernels.finish, grid, (x, keys, places, indices, values), numbers, constants)
+
+
+def prepared_for(
+    x: torch.Tensor, axes: Ints, ends: tuple[bool, ...], last: bool, values: bool
+) -> Prepared | None:
+    """Return the launches of a reduction of the whole of an array, None if the array has to be copied first."""
+    (own,), layout = slices_of([x], axes)
+    if own is not x:
+        return None
+    return prepared(layout, x.dtype, ends, last, BEST, False, values, processors_of(x.device))
 
 
 @operator("ones(Tensor x, Tensor indices, int[] axes) -> Tensor", lambda x, *given: x.new_empty(x.shape))
@@ -125,19 +165,19 @@ def ones(x: torch.Tensor, indices: torch.Tensor, axes: Sequence[int]) -> torch.T
     result = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     if not result.numel():
         return result
-    bits = bits_of(result)
-    (own,), layout = slices_of([bits], tuple(axes))
-    plan = plans.reduction(layout, x.element_size(), processors(x.device))
+    (own,), layout = slices_of([result], tuple(axes))
+    plan = plans.reduction(layout, x.element_size(), processors_of(x.device))
     one = np.ones((), TYPES[x.dtype])
     launch(
         kernels.ones,
         (plan.blocks, min(-(-layout.along[0] // plan.tile), plans.MOST_PARTS), 1),
+        (own, indices),
         (
-            *(indices, own, layout.outer[0], layout.inner[0], layout.along[0]),
+            *(layout.outer[0], layout.inner[0], layout.along[0]),
             *(layout.outer[1], layout.inner[1], layout.along[1], *layout.slots),
         ),
         (int(one.view(f"i{one.itemsize}")), plan.by_rows, plan.kept, plan.tile),
     )
-    if own is not bits:
-        bits.copy_(own)
+    if own is not result:
+        bits_of(result).copy_(bits_of(own))
     return result

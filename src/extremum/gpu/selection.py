@@ -12,8 +12,8 @@ import math
 import torch
 
 from extremum.gpu import kernels, plans
-from extremum.gpu.launcher import launch
-from extremum.gpu.operands import bits_of, kind_of
+from extremum.gpu.launcher import bits_of, launch
+from extremum.gpu.operands import kind_of
 from extremum.gpu.operators import operator
 from extremum.gpu.reductions import reduce
 
@@ -41,9 +41,9 @@ def select(
     values = torch.empty((total, k), dtype=x.dtype, device=x.device)
     indices = torch.empty((total, k), dtype=torch.int64, device=x.device)
     if values.numel():
-        rows = _rows(bits_of(x).permute(order), total, n)
-        mask = None if where is None else _rows(where.view(torch.int8).permute(order), total, n)
-        _select_rows(rows.view(x.dtype), mask, (largest, nan), values, indices)
+        rows = _rows(x.permute(order), total, n)
+        mask = None if where is None else _rows(where.permute(order), total, n)
+        _select_rows(rows, mask, (largest, nan), values, indices)
     back = [*range(axis), len(shape), *range(axis, len(shape))]
     return (
         values.reshape([*shape, k]).permute(back).contiguous(),
@@ -53,8 +53,10 @@ def select(
 
 def _rows(x: torch.Tensor, total: int, n: int) -> torch.Tensor:
     """Return an array as rows whose elements are neighbours; it is copied if it has to be."""
-    rows = x.reshape(total, n)
-    return rows if rows.stride(1) == 1 or n == 1 else rows.contiguous()
+    rows = bits_of(x).reshape(total, n)
+    if rows.stride(1) != 1 and n > 1:
+        rows = rows.contiguous()
+    return rows.view(x.dtype)
 
 
 def _select_rows(
@@ -71,40 +73,34 @@ def _select_rows(
     if size == 0:
         _sort_rows(rows, where, end, values, indices)
         return
-    leaders = indices
+    leaders = None
     count = n
     if size > 1:
-        leaders = _leaders(
-            rows, where, end, size, torch.empty(indices.shape, dtype=torch.int64, device=rows.device)
-        )
+        leaders = _leaders(rows, where, end, size, k)
         count = k * size + n % size
-    bits = bits_of(rows)
-    mask = bits if where is None else where
     tile = plans.power(count)
-    kept = max(1, min(plans.power(total), plans.SORTED[bits.element_size()] // tile))
+    kept = max(1, min(plans.power(total), plans.SORTED[rows.element_size()] // tile))
+    w_row = 0 if where is None else where.stride(0)
     launch(
         kernels.select,
         (-(-total // kept), 1, 1),
-        (
-            *(bits, mask, leaders, indices, bits if values is None else bits_of(values)),
-            *(total, count, n // size, k, bits.stride(0), mask.stride(0)),
-        ),
+        (rows, where, leaders, indices, values),
+        (total, count, n // size, k, rows.stride(0), w_row),
         (*kind_of(rows.dtype), *end, where is not None, size, values is None, kept, tile, plans.power(k)),
     )
 
 
 def _leaders(
-    rows: torch.Tensor, where: torch.Tensor | None, end: tuple[bool, int], size: int, leaders: torch.Tensor
+    rows: torch.Tensor, where: torch.Tensor | None, end: tuple[bool, int], size: int, k: int
 ) -> torch.Tensor:
-    """Write the numbers of the k groups whose best elements are the best, ascending."""
+    """Return the numbers of the k groups whose best elements are the best, ascending."""
     total, n = rows.shape
     groups = n // size
-    masks = None
-    if where is not None:
-        masks = where[:, : groups * size].unflatten(1, (groups, size)).view(torch.bool)
     elements = rows[:, : groups * size].unflatten(1, (groups, size))
-    best, places = reduce(elements, (2,), (end[0],), False, end[1], masks, True, torch.int16)
-    there = None if where is None else (places != -1).view(torch.int8).view(total, groups)
+    mask = None if where is None else where[:, : groups * size].unflatten(1, (groups, size))
+    best, places = reduce(elements, (2,), (end[0],), False, end[1], mask, True, torch.int16)
+    there = None if where is None else (places != -1).view(total, groups)
+    leaders = torch.empty((total, k), dtype=torch.int64, device=rows.device)
     _select_rows(best.view(total, groups), there, end, None, leaders)
     return leaders
 
@@ -118,22 +114,22 @@ def _sort_rows(
 ) -> None:
     """Sort the keys of whole rows with PyTorch, whose stable sort keeps equal keys in order."""
     total, n = rows.shape
-    bits = bits_of(rows)
-    wide = torch.int64 if bits.element_size() == 8 else torch.int32
+    wide = torch.int64 if rows.element_size() == 8 else torch.int32
     keys = torch.empty((total, n), dtype=wide, device=rows.device)
-    tile = min(plans.power(n), plans.TILE[bits.element_size()] // 2)
+    tile = min(plans.power(n), plans.TILE[rows.element_size()] // 2)
     launch(
         kernels.keys,
         (total * -(-n // tile), 1, 1),
-        (bits, keys, n, bits.stride(0)),
+        (rows, keys),
+        (n, rows.stride(0)),
         (*kind_of(rows.dtype), *end, tile),
     )
     order = torch.sort(keys, dim=1, descending=True, stable=True).indices
     if where is not None:
         # What takes part comes first, and stays in order.
-        present = where.gather(1, order)
+        present = where.view(torch.int8).gather(1, order)
         places = torch.sort(present, dim=1, descending=True, stable=True)
         order = order.gather(1, places.indices).masked_fill_(places.values == 0, -1)
     chosen = order[:, : indices.shape[1]]
     indices.copy_(chosen)
-    bits_of(values).copy_(bits.gather(1, chosen.clamp(min=0)))
+    bits_of(values).copy_(bits_of(rows).gather(1, chosen.clamp(min=0)))
