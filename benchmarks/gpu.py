@@ -19,14 +19,16 @@ import random
 import statistics
 import subprocess
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import click
-import torch
 
 import extremum as ex
-import extremum.gpu as ours
+
+# It is imported with `extremum.gpu`, when the suite runs.
+from extremum.interop import torch
 
 Call = Callable[[], Any]
 
@@ -63,7 +65,6 @@ _TYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "bfloat16", "float32", "float64"),
 )
-_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 # Calls of one reading at most, readings, and seconds of a reading if there is more than one call.
 _CALLS = 20
 _READINGS = 7
@@ -111,7 +112,12 @@ class Timed(NamedTuple):
         return f"({self.call:.1f})" if self.replay is None else f"{self.replay:.1f} ({self.call:.1f})"
 
 
-def _drawn(shape: tuple[int, ...], dtype: str, device: str, seed: int = 0) -> torch.Tensor:
+def _ours() -> Any:
+    """Return the functions of this package; their import needs PyTorch, and `--help` does not."""
+    return import_module("extremum.gpu")
+
+
+def _drawn(shape: tuple[int, ...], dtype: str, device: str, seed: int = 0) -> Any:
     """Return elements of every kind: equal ones, both zeros and, in some arrays, NaN."""
     generator = torch.Generator(device).manual_seed(seed)
     numbers = torch.randint(-60, 60, shape, generator=generator, device=device)
@@ -133,11 +139,11 @@ def _same(actual: Any, expected: Any) -> bool:
     actual = actual.cpu()
     if (actual.dtype, actual.shape) != (expected.dtype, expected.shape):
         return False
-    bits = _BITS[expected.element_size()]
+    bits = getattr(torch, f"int{8 * expected.element_size()}")
     return bool(torch.equal(actual.view(bits), expected.view(bits)))
 
 
-def _calls(x: torch.Tensor, y: torch.Tensor) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+def _calls(x: Any, y: Any) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """Yield the calls that a check makes of two arrays."""
     mask = x != x[:1, :1]
     for axis in (0, 1, None, (0, 2), -1):
@@ -180,19 +186,19 @@ def check(device: str, shapes: tuple[tuple[int, ...], ...], seconds: float) -> s
         on_cpu = [value.cpu() if isinstance(value, torch.Tensor) else value for value in each.given]
         masks = {"where": each.options["where"].cpu()} if "where" in each.options else {}
         expected = getattr(ex, each.function)(*on_cpu, **{**each.options, **masks})
-        if not _same(getattr(ours, each.function)(*each.given, **each.options), expected):
+        if not _same(getattr(_ours(), each.function)(*each.given, **each.options), expected):
             raise click.ClickException(
                 f"wrong: {each.function} of {each.dtype}{list(on_cpu[0].shape)}, {each.given[1:]}, {each.options}"
             )
     return f"{len(calls):,} calls"
 
 
-def _contenders(case: Case, x: torch.Tensor) -> dict[str, tuple[Call, bool]]:
+def _contenders(case: Case, x: Any) -> dict[str, tuple[Call, bool]]:
     """Return the call of each library, and whether a graph of CUDA can hold it; ours first."""
     number = case.number
     functions: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-        "argmax": (ours.argmax, torch.argmax),
-        "top_k": (ours.top_k, torch.topk),
+        "argmax": (_ours().argmax, torch.argmax),
+        "top_k": (_ours().top_k, torch.topk),
     }
     own, theirs = functions[case.function]
     calls: dict[str, tuple[Call, bool]] = {
@@ -349,6 +355,7 @@ def _driver() -> str:
 @click.option("--seconds", default=45.0, show_default=True, help="How long to compare with the CPU.")
 def gpu(small: bool, check_only: bool, seconds: float) -> None:
     """Check functions against the CPU, then time arrays on a GPU beside PyTorch, CuPy, JAX and FlashInfer."""
+    _ours()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu" and not small:
         raise click.ClickException("there is no GPU; --small runs on the CPU, under TRITON_INTERPRET=1")

@@ -29,6 +29,12 @@ def printed(*commands):
     return subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=ROOT).stdout
 
 
+def test_the_suites_are_listed_without_their_libraries():
+    program = "import sys; sys.modules['torch'] = None\nfrom benchmarks.__main__ import bench\nbench(['--help'])"
+    text = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    assert all(name in text for name in ("matrix", "gallery", "gpu", "large", "top_k"))
+
+
 def test_a_run_compares_answers_and_fills_the_page(tmp_path):
     record, page = tmp_path / "bench.json", tmp_path / "performance.md"
     words = ["matrix", "--filter", "argmax/(float32|int8)/.(1024|1048576)./axis=all", "--time-per-case", "0.001"]

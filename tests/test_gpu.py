@@ -629,7 +629,7 @@ def test_the_benchmark_stops_at_a_wrong_answer(monkeypatch):
     import benchmarks.gpu as suite
 
     monkeypatch.setattr(suite, "_TYPES", ("int8",))
-    monkeypatch.setattr(suite.ours, "max", gpu.min)
+    monkeypatch.setattr(gpu, "max", gpu.min)
     answer = CliRunner().invoke(suite.gpu, ["--small", "--check-only"])
     assert answer.exit_code == 1
     assert "wrong: max of int8" in answer.output
