@@ -628,6 +628,24 @@ def test_indices_of_truth_values_are_numbers(path):
         with xr.open_dataset(f"best.{name}{suffix}", engine=engine) as result:
             assert_identical(result.wet.values, expected)
 
+    apply("hardmax", path, "--variable", "wet", "-o", f"ones{suffix}")
+    with xr.open_dataset(f"ones{suffix}", engine=engine) as result:
+        assert_identical(result.wet.values, np.array([False, False, True]))
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF4_CLASSIC", "NETCDF4"])
+def test_texts_beside_an_array_are_read_again(form, suffix):
+    if suffix == ".zarr":
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    names = ["a", "ü", ""]
+    data = xr.Dataset({"t": (("name", "x"), np.ones((3, 2), np.float32))}, {"name": names, "place": ("name", names)})
+    data.to_netcdf("x.nc", engine="netcdf4", format=form)
+    apply("max", "x.nc", "--variable", "t", "--dim", "x", "-o", f"y{suffix}")
+    engine = "zarr" if suffix == ".zarr" else "netcdf4"
+    with xr.open_dataset(f"y{suffix}", engine=engine) as result:
+        assert [result[each].values.astype(str).tolist() for each in ("name", "place")] == [names, names]
+
 
 @pytest.mark.parametrize("path", FILES)
 def test_a_scalar_keeps_its_coordinates(path):

@@ -199,7 +199,11 @@ class Hardmax(Reduced):
         self._memory = memory
         super().__init__(source, call, memory)
         self.shape = source.shape
-        self.outputs = (Output(dtype, attributes_of_indices(source.decoding.attrs)),)
+        attrs = attributes_of_indices(source.decoding.attrs)
+        if source.decoding.attrs.get("dtype") == "bool":
+            # xarray stores truth values as numbers, and the ones are truth values too.
+            attrs["dtype"] = "bool"
+        self.outputs = (Output(dtype, attrs),)
         self.labels = Labels.of(source, call.result_axes, self.shape, call.call.function)
 
     def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, Blocks]]:

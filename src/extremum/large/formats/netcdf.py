@@ -221,6 +221,9 @@ def _add(whole: Any, coordinate: Coordinate, values: NDArray[Any], attrs: Mappin
     attrs = dict(attrs)
     # Coordinates of coordinates are not copied.
     attrs.pop("coordinates", None)
+    if is_text:
+        # It says how the bytes of characters are read, and xarray fails where there are none.
+        attrs.pop("_Encoding", None)
     fill = attrs.pop("_FillValue", None)
     array = _create(
         whole, coordinate.name, str if is_text else values.dtype, dims, attrs, None if is_text else fill

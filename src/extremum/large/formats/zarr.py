@@ -271,6 +271,9 @@ def _add(
         )
     if values.dtype.kind == "O":
         values = np.array([str(each) for each in values.ravel()]).reshape(values.shape)
+    if values.dtype.kind == "U":
+        # It says how the bytes of characters are read, and xarray fails where there are none.
+        attrs.pop("_Encoding", None)
     try:
         with warnings.catch_warnings():
             # Texts have no final specification in format 3.
