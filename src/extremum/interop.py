@@ -510,13 +510,28 @@ def column(name: Any, function: str = "") -> Iterator[None]:
         ) from None
 
 
+def _type_of_column(x: Operand) -> str:
+    """Name the element type of a column, with the time zone of instants."""
+    if x.zone:
+        return f"{x.array.dtype} in the zone {x.zone}"
+    return str(x.array.dtype)
+
+
+def _kind_of_column(x: Operand) -> tuple[str, str | None]:
+    """Return what columns need in common before they have a common type: times, durations or numbers, and the zone."""
+    kind: str = x.array.dtype.kind
+    if kind not in "mM":
+        kind = ""
+    return kind, x.zone
+
+
 def _table_operand(table: Table) -> Operand:
     """Return all columns as one array, or refuse columns that cannot be compared without loss."""
     columns: list[Operand] = []
     for name, each in zip(table.names, table.columns, strict=True):
         with column(name):
             columns.append(as_operand(each))
-    types = [f"{x.array.dtype} in the zone {x.zone}" if x.zone else str(x.array.dtype) for x in columns]
+    types = [_type_of_column(x) for x in columns]
     words = [f"{name!r}: {each}" for name, each in zip(table.names, types, strict=True)]
     refusal = partial(
         ElementTypeError,
@@ -524,7 +539,7 @@ def _table_operand(table: Table) -> Operand:
         remedy="choose columns that compare, or convert them; axis=0 reduces each column in its own type",
     )
     # NumPy has a common type for times and durations, and for durations and numbers, so compare the kinds first.
-    kinds = [(x.array.dtype.kind if x.array.dtype.kind in "mM" else "", x.zone) for x in columns]
+    kinds = [_kind_of_column(x) for x in columns]
     if other := next((at for at, kind in enumerate(kinds) if kind != kinds[0]), 0):
         pair = f"columns {table.names[0]!r} and {table.names[other]!r}"
         raise refusal(f"{pair} do not compare: {types[0]} and {types[other]}")

@@ -248,9 +248,9 @@ class Pieces:
         if not in_order:
             # Among the elements that equal the best, the index decides.
             equal = _equal(values, best.values)
-            among = Reduction(
-                self.call.function, (last,), 0, True, where=equal if there is None else equal & there
-            )
+            if there is not None:
+                equal = equal & there
+            among = Reduction(self.call.function, (last,), 0, True, where=equal)
             place = among.search(Operand(indices), False, _INT64)[1][0].indices
             assert place is not None
         # If a slice is empty in all parts, take the first part: its index is -1 too.

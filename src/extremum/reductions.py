@@ -85,12 +85,15 @@ class Reduction:
             index = _INT64
         # NaT is stored as the smallest integer: a search for the smallest finds it. For the largest, search for both.
         both_ends = times and not omit and True in self.largest
+        largest = self.largest
+        if both_ends:
+            largest = tuple(dict.fromkeys((False, *largest)))
         # The keywords are written out: a dict of keywords would add a third to the time of a small call.
         empty, parts = self.engine.reduce(
             ticks(array),
             self.axis,
             function=self.function,
-            largest=tuple(dict.fromkeys((False, *self.largest))) if both_ends else self.largest,
+            largest=largest,
             keepdims=self.keepdims,
             select_last_index=self.select_last_index,
             omit=omit,

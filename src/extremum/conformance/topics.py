@@ -83,6 +83,19 @@ class Subject:
         """Return whether the version has an attribute."""
         return self.version.attribute(attribute) is not None
 
+    @property
+    def open_axis(self) -> str:
+        """What the document of a version leaves open about axes: before opset 11, whether one may be negative."""
+        if self.version.since >= 11:
+            return ""
+        return "what a negative axis means"
+
+    def peak(self, high: int) -> int:
+        """Return the extremum of a tensor of the numbers around 2: 1, or a high number where the largest is wanted."""
+        if self.smallest:
+            return 1
+        return high
+
     def array(self, values: object) -> Array:
         """Return small exact numbers in the element type."""
         return np.asarray(values, np.float64 if self.floating else None).astype(self.dtype)
@@ -176,7 +189,7 @@ def _defaults(s: Subject) -> Iterator[Question]:
 @_topic()
 def _lengths(s: Subject) -> Iterator[Question]:
     """Put the extremum on the diagonal of a square and near the end of a long row: where blocks and vectors end."""
-    peak = 1 if s.smallest else 3
+    peak = s.peak(3)
     squares = (2, 17, 33)
     long = 1000
     if s.elementwise:
@@ -209,11 +222,9 @@ def _rank(s: Subject) -> Iterator[Question]:
 
 @_topic(lambda s: not s.elementwise)
 def _negative_axis(s: Subject) -> Iterator[Question]:
-    leaves_open = "" if s.version.since >= 11 else "what a negative axis means"
     for axis in (-1, -2, -3):
-        yield s.ask(
-            f"minus_{-axis}", s.distinct(3, 4, 5), axis=axis, says=_AXIS_RANGE, leaves_open=leaves_open
-        )
+        title = f"minus_{-axis}"
+        yield s.ask(title, s.distinct(3, 4, 5), axis=axis, says=_AXIS_RANGE, leaves_open=s.open_axis)
 
 
 # Axes mean the same for all element types.
@@ -226,8 +237,7 @@ def _axes(s: Subject) -> Iterator[Question]:
             yield s.ask(
                 f"{title}_keepdims_{keepdims}", s.distinct(3, 2, 4), axes=axes, keepdims=keepdims, says=says
             )
-    leaves_open = "" if s.version.since >= 11 else "what a negative axis means"
-    yield s.ask("negative", s.distinct(3, 2, 4), axes=(-1, 0), says=says, leaves_open=leaves_open)
+    yield s.ask("negative", s.distinct(3, 2, 4), axes=(-1, 0), says=says, leaves_open=s.open_axis)
     leaves_open = "what becomes of a tensor of rank 0" if s.version.since == 12 else ""
     yield s.ask("rank_0", s.distinct(), says="tensors of rank zero are valid", leaves_open=leaves_open)
     if s.has("noop_with_empty_axes"):
@@ -259,7 +269,7 @@ def _ties(s: Subject) -> Iterator[Question]:
     says = {"top": _FIRST, "reduction": s.says}.get(
         s.kind, s.says if leaves_open else "the first of equal elements"
     )
-    peak = 1 if s.smallest else 7
+    peak = s.peak(7)
     rows, columns, rank_1 = _tie_tensors(s, peak)
     long = np.full((2, 70), 4)
     long[0, [40, 69]] = peak
@@ -271,7 +281,7 @@ def _ties(s: Subject) -> Iterator[Question]:
 @_topic(lambda s: s.has("select_last_index"))
 def _last_index(s: Subject) -> Iterator[Question]:
     for last, which in enumerate(("first", "last")):
-        for title, x, axis in _tie_tensors(s, 1 if s.smallest else 7):
+        for title, x, axis in _tie_tensors(s, s.peak(7)):
             yield s.ask(
                 f"{last}_{title}", x, axis=axis, select_last_index=last, says=f"the {which} of equal elements"
             )

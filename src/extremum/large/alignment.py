@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from extremum.errors import ArgumentError
 from extremum.large.formats import Source
 from extremum.large.formats.decoding import Decoding, decoding_of
-from extremum.large.formats.stored import Description
+from extremum.large.formats.stored import Description, as_text
 from extremum.partials import Place
 
 # What libraries, and this package, write where an axis has no name.
@@ -92,4 +92,4 @@ def _texts(labels: NDArray[Any]) -> list[str]:
         rows = [b"".join(row) for row in labels.tolist()]
     else:
         rows = labels.tolist()
-    return [each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in rows]
+    return [as_text(each) for each in rows]

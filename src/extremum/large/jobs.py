@@ -99,14 +99,19 @@ class Reduced(Job):
         sizes = self._sizes(source, call, memory)
         self._call = call.cut([-(-n // max(size, 1)) for n, size in zip(source.shape, sizes, strict=True)])
         # The places of the axes that stay, and for each of them the steps along the reduced axes.
-        rank = range(len(source.shape))
         axes = call.axes
-        outer = [1 if axis in axes else source.shape[axis] for axis in rank]
-        inner = [source.shape[axis] if axis in axes else 1 for axis in rank]
+        outer = list(source.shape)
+        inner = [1] * len(outer)
+        for axis in axes:
+            outer[axis] = 1
+            inner[axis] = source.shape[axis]
         steps = list(map(min, sizes, inner))
 
         def read(place: Place, step: Place) -> tuple[Place, ...]:
-            return (tuple(step[axis] if axis in axes else place[axis] for axis in rank),)
+            at = list(place)
+            for axis in axes:
+                at[axis] = step[axis]
+            return (tuple(at),)
 
         def piece(place: Place) -> Piece:
             return Piece(place, Made(inner, steps, partial(read, place)))
@@ -215,19 +220,24 @@ class Hardmax(Reduced):
         axes = self._call.axes
         (dtype,) = self.dtypes
         # The ones of a piece are whole along the reduced axes: more than its indices, so they are made in blocks.
-        base = [0 if axis in axes else each.start for axis, each in enumerate(piece.place)]
-        whole = [
-            self.shape[axis] if axis in axes else each.stop - each.start
-            for axis, each in enumerate(piece.place)
-        ]
+        base = [each.start for each in piece.place]
+        whole = [each.stop - each.start for each in piece.place]
+        for axis in axes:
+            base[axis] = 0
+            whole[axis] = self.shape[axis]
         sizes = lengths(
             whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), self._memory // 2
         )
         for place in places(whole, sizes):
-            own = indices[tuple(slice(None) if axis in axes else each for axis, each in enumerate(place))]
-            start = tuple(each.start if axis in axes else 0 for axis, each in enumerate(place))
+            # The indices are those of whole slices, and the block is a part of each slice.
+            of_slices = list(place)
+            start = [0] * len(place)
+            for axis in axes:
+                of_slices[axis] = slice(None)
+                start[axis] = place[axis].start
+            own = indices[tuple(of_slices)]
             lengths_here = tuple(each.stop - each.start for each in place)
-            block = ones(own, axes, self.shape, start, lengths_here, dtype)
+            block = ones(own, axes, self.shape, tuple(start), lengths_here, dtype)
             there = tuple(
                 slice(at + each.start, at + each.stop) for at, each in zip(base, place, strict=True)
             )

@@ -16,6 +16,7 @@ from extremum.large.formats.stored import (
     MOST_NAMES,
     Coordinate,
     Description,
+    as_text,
     choose,
     everything,
     inner,
@@ -59,7 +60,9 @@ class Hdf5File:
 
     def describe(self, variable: str | None) -> Description:
         """Describe the array of this name, or the only array."""
-        name = variable.strip("/") if variable is not None else None
+        name = variable
+        if name is not None:
+            name = name.strip("/")
         found = self._get(name) if name else None
         if not isinstance(found, self._dataset):
             is_group = isinstance(found, self._group)
@@ -279,14 +282,11 @@ def _attribute(found: Any, name: str) -> Any:
             # NetCDF writes one value as an array.
             value = value[0]
     if isinstance(value, np.ndarray) and value.dtype.kind in "OSU":
-        texts = [each.decode(errors="replace") if isinstance(each, bytes) else each for each in value]
-        if all(isinstance(each, str) for each in texts):
-            return [str(each) for each in texts]
+        if all(isinstance(each, bytes | str) for each in value):
+            return [as_text(each) for each in value]
         return None
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    if isinstance(value, str):
-        return str(value)
+    if isinstance(value, bytes | str):
+        return as_text(value)
     is_number = isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biuf"
     return value if is_number else None
 
@@ -341,7 +341,7 @@ def _texts(found: Any, name: str, count: int) -> list[str]:
         values = np.array([])
     if len(values) != count or values.dtype.kind not in "OSU":
         return [""] * count
-    return [each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in values]
+    return [as_text(each) for each in values]
 
 
 def _text(found: Any, name: str) -> str | None:

@@ -20,6 +20,7 @@ from extremum.large.formats.stored import (
     MOST_NAMES,
     Coordinate,
     Description,
+    as_text,
     choose,
     everything,
     inner,
@@ -49,7 +50,9 @@ class NetcdfFile:
 
     def describe(self, variable: str | None) -> Description:
         """Describe the array of this name, or the only array."""
-        path = variable.strip("/") if variable is not None else None
+        path = variable
+        if path is not None:
+            path = path.strip("/")
         found = self._get(path) if path else None
         if found is None:
             is_group = path is not None and self._group(path) is not None
@@ -205,9 +208,7 @@ def _add(whole: Any, coordinate: Coordinate, values: NDArray[Any], attrs: Mappin
         attrs = {**numbers.attrs, "_FillValue": numbers.fill}
         values = output.numbers(values)
     if values.dtype.kind in "OTU" or (kind == "S" and values.dtype.itemsize != 1):
-        texts = [
-            each.decode(errors="replace") if isinstance(each, bytes) else str(each) for each in values.ravel()
-        ]
+        texts = [as_text(each) for each in values.ravel()]
         values = np.array(texts, object).reshape(values.shape)
     is_text = values.dtype.kind == "O"
     if not is_text and values.dtype.name not in _TYPES and values.dtype != "S1":
@@ -225,9 +226,10 @@ def _add(whole: Any, coordinate: Coordinate, values: NDArray[Any], attrs: Mappin
         # It says how the bytes of characters are read, and xarray fails where there are none.
         attrs.pop("_Encoding", None)
     fill = attrs.pop("_FillValue", None)
-    array = _create(
-        whole, coordinate.name, str if is_text else values.dtype, dims, attrs, None if is_text else fill
-    )
+    if is_text:
+        array = _create(whole, coordinate.name, str, dims, attrs, None)
+    else:
+        array = _create(whole, coordinate.name, values.dtype, dims, attrs, fill)
     array[...] = values
     return True
 
@@ -237,13 +239,14 @@ def _create(whole: Any, name: str, dtype: Any, dims: list[str], attrs: Mapping[s
     is_number = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and np.asarray(fill).dtype.kind in "iuf"
     # A dimension of length 0 can grow, and a variable that can grow has to be in chunks.
     contiguous = dtype is not str and all(len(whole.dimensions[each]) > 0 for each in dims)
-    array = whole.createVariable(
-        netcdf_name(name),
-        dtype.newbyteorder("=") if isinstance(dtype, np.dtype) else dtype,
-        dims,
-        fill_value=np.ravel(fill)[0].astype(dtype) if is_number else False,
-        contiguous=contiguous,
-    )
+    own = dtype
+    if isinstance(dtype, np.dtype):
+        own = dtype.newbyteorder("=")
+    # NetCDF has a fill value of its own for each type, unless a variable refuses it.
+    fill_value: Any = False
+    if is_number:
+        fill_value = np.ravel(fill)[0].astype(dtype)
+    array = whole.createVariable(netcdf_name(name), own, dims, fill_value=fill_value, contiguous=contiguous)
     array.set_auto_maskandscale(False)
     array.set_auto_chartostring(False)
     for key, value in plain_attributes(attrs).items():

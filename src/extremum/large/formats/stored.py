@@ -131,6 +131,13 @@ def listed(text: Any) -> list[str]:
     return text.split() if isinstance(text, str) else []
 
 
+def as_text(value: Any) -> str:
+    """Return a text that a file may hold as bytes."""
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return str(value)
+
+
 def everything(shape: tuple[int, ...]) -> Place:
     """Return the place of a whole array."""
     return tuple(slice(0, length) for length in shape)

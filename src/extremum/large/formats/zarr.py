@@ -56,7 +56,9 @@ class ZarrFile:
 
     def describe(self, variable: str | None) -> Description:
         """Describe the array of this name, or the only array."""
-        name = variable.strip("/") if variable is not None else None
+        name = variable
+        if name is not None:
+            name = name.strip("/")
         found = self._root if name is None else self._get(name)
         if not isinstance(found, self._array):
             is_group = found is not None
@@ -180,8 +182,11 @@ def write_zarr(path: Path, shape: tuple[int, ...], output: Output, labels: Label
     numbers = output.as_numbers() if is_labelled else output
     if is_labelled:
         group = zarr.open_group(str(path), mode="w", zarr_format=zarr_format)
+        dims = labels.dims
+        where = {"store": group.store_path, "name": labels.name}
     else:
-        group = None
+        group = dims = None
+        where = {"store": str(path)}
     attrs = dict(numbers.attrs)
     if group is not None:
         names = [each.name for each, load in labels.coordinates if _add(group, zarr_format, each, *load())]
@@ -189,15 +194,7 @@ def write_zarr(path: Path, shape: tuple[int, ...], output: Output, labels: Label
         if others:
             attrs["coordinates"] = " ".join(others)
     try:
-        array = _create(
-            {"store": str(path)} if group is None else {"store": group.store_path, "name": labels.name},
-            zarr_format,
-            shape,
-            numbers.dtype,
-            labels.dims if is_labelled else None,
-            attrs,
-            numbers.fill,
-        )
+        array = _create(where, zarr_format, shape, numbers.dtype, dims, attrs, numbers.fill)
     except (KeyError, TypeError, ValueError):
         raise ArgumentError(
             f"Zarr does not store elements of type {output.dtype}", remedy="name a .npy file"
