@@ -7,6 +7,8 @@ use crate::layout::{
 use crate::operations::input::{Input, Omit};
 use crate::operations::reduce::reduce;
 use crate::operations::sink::{Sink, Tile};
+use crate::threads;
+use crate::thresholds::CLEARED_BY_THREADS_MOST_BYTES;
 use std::ptr;
 
 /// Writes one at the first maximum over the reduced axes and zero elsewhere, in the input's element type.
@@ -74,11 +76,19 @@ impl Hot<'_> {
         let size = self.element.size();
         if let [Axis { len, strides }] = *self.reduced
             && strides.output == size as isize
-            && tile.strides.output == (len * size) as isize
+            && (tile.len == 1 || tile.strides.output == (len * size) as isize)
         {
-            // Zero is all zero bits in every element type. The slices follow one another: they are cleared in one go.
-            // SAFETY: the caller's promise.
-            return unsafe { self.output.wrapping_offset(start).write_bytes(0, tile.len * len * size) };
+            // Zero is all zero bits in every element type. The slices follow one another: they are cleared in one go, or if they
+            // were reduced in parts by several threads.
+            let bytes = tile.len * len * size;
+            let is_long = bytes > CLEARED_BY_THREADS_MOST_BYTES;
+            let num_threads = if is_long { 1 } else { threads::num_threads(bytes) };
+            threads::share(bytes, num_threads, |part| {
+                let to = self.output.wrapping_offset(start).wrapping_add(part.start);
+                // SAFETY: the caller's promise: the part belongs to the tile.
+                unsafe { to.write_bytes(0, part.len()) }
+            });
+            return;
         }
         // Treats the output as an input, because axes are ordered by the input.
         let as_input = |axis: &ReductionAxis| {
