@@ -158,6 +158,19 @@ def test_every_way_to_the_k_best_is_taken(launches):
         assert launches == kernels
 
 
+def test_groups_hold_zeros_of_both_signs_what_follows_them_and_few_elements():
+    x = np.where(np.arange(2003) % 3 == 0, -0.0, 0.0).astype(np.float32)
+    for mode in ("largest", "smallest"):
+        # All are equal, in groups of 16 and within them.
+        assert_same("top_k", x, 9, mode=mode)
+        assert_same("argmax", x[:50])
+    # The best elements are the last three, which are no whole group.
+    x[-3:] = 5, 7, 6
+    assert_same("top_k", x, 9)
+    # Few elements take part, in fewer groups than are wanted.
+    assert_same("top_k", x, 9, where=np.arange(2003) % 700 == 1, default=-1)
+
+
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
 def test_keys_of_64_bits_are_sorted_by_both_halves(dtype):
     rng = np.random.default_rng(4)
