@@ -134,25 +134,51 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
     size = sum(tensor.extent * tensor.data_type.element_type.itemsize for tensor in tensors.values())
     require_memory((size,), np.dtype(np.uint8), "what the operators read and write")
 
+    # Each tensor has a buffer: zeros for a result, else the values that the text has too.
     buffers: dict[str, NDArray[Any]] = {}
     yield '{\n"resources": {'
+    separator = "\n"
     for name, tensor in tensors.items():
-        dtype = tensor.data_type.element_type.dtype
-        extent = tensor.extent
-        yield f"{',' * bool(buffers)}\n{json_text(name)}: "
+        yield f"{separator}{json_text(name)}: "
         yield f'{{"initialValuesDataType": "{tensor.data_type.name}", "initialValues": '
         if name in results:
-            buffers[name] = np.zeros(extent, dtype)
-            yield json_text({"valueCount": extent, "value": 0})
+            buffers[name] = np.zeros(tensor.extent, tensor.data_type.element_type.dtype)
+            yield json_text({"valueCount": tensor.extent, "value": 0})
         else:
-            constant = model.constants.get(name)
-            pattern = (np.arange(101) * 37 % 101).astype(dtype)
-            if constant is None:
-                buffers[name] = np.resize(pattern, extent)
-            else:
-                buffers[name] = constant.ravel()
+            buffers[name] = _initial(tensor, model.constants.get(name))
             yield from _values(buffers[name])
         yield "}"
+        separator = ",\n"
+    yield "\n},\n"
+
+    # The operators run, one after the other, as DxDispatch is told to run them.
+    dispatchables, commands = _dispatch(model, buffers)
+    commands += [{"type": "print", "resource": name} for name in results]
+    yield f'"dispatchables": {json_text(dispatchables)},\n'
+    yield f'"commands": {json_text(commands)},\n'
+
+    # What the buffers of the results hold now.
+    yield '"expected": {'
+    separator = "\n"
+    for name in results:
+        yield f"{separator}{json_text(name)}: "
+        yield from _values(buffers[name])
+        separator = ",\n"
+    yield "\n}\n}\n"
+
+
+def _initial(tensor: TensorDesc, constant: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the elements of an input before the operators run: its constant, or a pattern."""
+    if constant is not None:
+        return constant.ravel()
+    pattern = np.arange(101) * 37 % 101
+    return np.resize(pattern.astype(tensor.data_type.element_type.dtype), tensor.extent)
+
+
+def _dispatch(
+    model: LoweredModel, buffers: dict[str, NDArray[Any]]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Run the operators on the buffers; return their descriptions by title, and the commands that run them."""
     dispatchables: dict[str, Any] = {}
     commands: list[dict[str, Any]] = []
     for node in model.nodes:
@@ -165,15 +191,12 @@ def _dxdispatch(model: LoweredModel) -> Iterator[str]:
             ]
             count = len(step.inputs)
             directml.create_operator(step.desc).dispatch(views[:count], views[count:])
-            title = node.place if len(node.steps) == 1 else f"{node.place} step {number}"
+            title = node.place
+            if len(node.steps) > 1:
+                title = f"{title} step {number}"
             dispatchables[title] = {"type": _type(step), "desc": record(step.desc)}
             commands.append({"type": "dispatch", "dispatchable": title, "bindings": _bindings(step)})
-    commands += [{"type": "print", "resource": name} for name in results]
-    yield f'\n}},\n"dispatchables": {json_text(dispatchables)},\n"commands": {json_text(commands)},\n"expected": {{'
-    for position, name in enumerate(results):
-        yield f"{',' * bool(position)}\n{json_text(name)}: "
-        yield from _values(buffers[name])
-    yield "\n}\n}\n"
+    return dispatchables, commands
 
 
 def _values(elements: NDArray[Any]) -> Iterator[str]:

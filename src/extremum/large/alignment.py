@@ -52,7 +52,8 @@ def _require_alike(function: str, one: Source, axis: int, other: Source, other_a
     """Refuse two axes that meet each other if their names or their labels differ."""
     assert one.dims is not None
     assert other.dims is not None
-    name, other_name = one.dims[axis], other.dims[other_axis]
+    name = one.dims[axis]
+    other_name = other.dims[other_axis]
     remedy = "align the arrays first, as xarray.align does, or write them as .npy files, which have no labels"
     if name != other_name and not (_NO_NAME.fullmatch(name) or _NO_NAME.fullmatch(other_name)):
         raise ArgumentError(
