@@ -14,7 +14,7 @@ use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
 use crate::kernels::small_inner::SmallInner;
 use crate::kernels::sweep::Sweep;
-use crate::operations::choice::{short_kernel, short_kernel_under_mask};
+use crate::operations::choice::{reads_both_at_once, short_kernel, short_kernel_under_mask};
 use crate::vector::extent::Readable;
 use crate::vector::extent::tests::CUT;
 use crate::vector::set::with_set;
@@ -219,7 +219,8 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
     {
         is_stopped(&format!("short rows {len} {gap}"), 1, || short_rows(rows, len, gap, false, false));
     }
-    for len in [7, 20, 40] {
+    // Narrow registers read longer rows for one end of the order after the other.
+    for len in [7, 20, 40].into_iter().filter(|&len| reads_both_at_once(ElementType::Int32, len)) {
         is_stopped(&format!("both ends {len}"), 1, || short_rows(40, len, 0, false, true));
     }
     if cfg!(all(target_arch = "x86_64", not(miri))) {
