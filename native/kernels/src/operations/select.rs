@@ -71,6 +71,7 @@ impl Sink for Indices {
         Outputs::in_place(ptr::null_mut(), index)
     }
 
+    #[inline]
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
         let output = self.output.wrapping_offset(at.output);
         // SAFETY: the output is writable wherever the layout leads; a sink wants indices by default.
@@ -279,10 +280,11 @@ impl Sink for Answers<'_> {
 
 impl Answers<'_> {
     /// Writes an index for each slice of a tile, `step` bytes apart: -1 where the value, of `SIZE` bytes, is skipped, and 0
-    /// elsewhere. Returns how many are -1. Null `places` are not written.
+    /// elsewhere. Returns how many are -1. Null `places` are not written. Not inlined, so that small calls do not carry it.
     ///
     /// # Safety
     /// The tile has values, and a value that is skipped only where no element takes part; the places may be written.
+    #[inline(never)]
     unsafe fn tell_empty<const SIZE: usize>(&self, tile: &Tile, places: *mut u8, step: isize) -> usize {
         debug_assert!(!tile.values.is_null() && tile.minus_one == MinusOne::Empty, "no values in {tile:?}");
         let size = self.target.index.size();
