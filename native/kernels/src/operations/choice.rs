@@ -22,7 +22,7 @@ use crate::isa::InstructionSet;
 use crate::kernels::columns::TILE_BYTES;
 use crate::kernels::omit::OMIT_BLOCK_BYTES;
 use crate::kernels::pack::{PACKED_BLOCK_BYTES, pitch};
-use crate::kernels::short_rows::{BATCH_ROWS, Kernel as ShortKernel, TRANSPOSED_PART_BYTES};
+use crate::kernels::short_rows::{BATCH_ROWS, ShortKernel, TRANSPOSED_PART_BYTES};
 use crate::kernels::small_inner;
 use crate::layout::{ReductionAxis, ReductionLayout};
 use crate::operations::input::{Input, Omit};

@@ -39,7 +39,7 @@ pub use transposed::PART_BYTES as TRANSPOSED_PART_BYTES;
 
 /// How short rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
+pub enum ShortKernel {
     /// One row for each lane of a register.
     Transposed,
     /// Four rows at a time, in a loop over their registers that is unrolled; under a mask too.
@@ -53,7 +53,7 @@ pub enum Kernel {
 /// Finds the extremum of each of several rows.
 #[derive(Clone, Copy)]
 pub struct ShortRows {
-    /// The rows, with a mask only for [`Kernel::Unrolled`].
+    /// The rows, with a mask only for [`ShortKernel::Unrolled`].
     pub lines: Lines,
     /// Number of rows.
     pub rows: usize,
@@ -73,7 +73,7 @@ pub struct ShortRows {
     pub to: Outputs,
     /// Set where an element, masked or not, equals the identity, which replaces masked ones; may be null without a mask.
     pub identity_seen: *mut bool,
-    /// Receives the extremum at the other end of the order, which [`Kernel::Transposed`] and [`Kernel::Unrolled`] find
+    /// Receives the extremum at the other end of the order, which [`ShortKernel::Transposed`] and [`ShortKernel::Unrolled`] find
     /// where no place is wanted; or null.
     pub other: *mut u8,
     /// Memory that is read next, as long as the rows, for [`transposed`] to prefetch; or null.
@@ -214,7 +214,7 @@ impl ShortRows {
     ///
     /// # Safety
     /// The memory holds the rows, and has room for the results, that the fields describe.
-    pub unsafe fn run(&self, kernel: Kernel) -> usize {
+    pub unsafe fn run(&self, kernel: ShortKernel) -> usize {
         self.check();
         with_set!(I, set => with_kind!(self.element, self.largest, K, flip, infinity => {
             self.of_kind::<I, K>(set, kernel, flip, infinity)
@@ -242,18 +242,18 @@ impl ShortRows {
     unsafe fn of_kind<I: Limits<Register: Lanes<K>>, K: Kind>(
         &self,
         set: I,
-        kernel: Kernel,
+        kernel: ShortKernel,
         flip: i64,
         infinity: i64,
     ) -> usize {
         let identity = self.element.identity(self.largest) as i64;
         let job = Job { short_rows: *self, flip, infinity, identity };
         match kernel {
-            Kernel::Transposed => transposed::run::<I, K>(set, &job),
-            Kernel::Unrolled if self.lines.mask.is_null() => batched::unrolled::<I, K>(set, &job),
-            Kernel::Unrolled => batched::masked::<I, K>(set, &job),
-            Kernel::Chunked => batched::chunked::<I, K>(set, &job),
-            Kernel::Alone => batched::alone::<I, K>(set, &job),
+            ShortKernel::Transposed => transposed::run::<I, K>(set, &job),
+            ShortKernel::Unrolled if self.lines.mask.is_null() => batched::unrolled::<I, K>(set, &job),
+            ShortKernel::Unrolled => batched::masked::<I, K>(set, &job),
+            ShortKernel::Chunked => batched::chunked::<I, K>(set, &job),
+            ShortKernel::Alone => batched::alone::<I, K>(set, &job),
         }
     }
 }
