@@ -6,7 +6,7 @@ from hypothesis import given
 
 import extremum as ex
 from agreement import assert_identical
-from extremum.errors import ArgumentError, AxisError, ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from law_cases import arrays_and_axes
 from layouts import LAYOUTS, REPEATING
 from refusal import refusal
@@ -47,6 +47,11 @@ def test_what_stands_beside_a_default_stays():
     assert [place.tolist() for place in ex.unravel([-1, 5], (2, 3))] == [[-1, 1], [-1, 2]]
 
 
+def test_a_default_of_a_shape_without_elements_stays_however_long_its_axes():
+    for place in ex.unravel([-1, -1], (2**40, 2**30, 0)):
+        assert place.tolist() == [-1, -1]
+
+
 def test_no_axis_is_no_index():
     assert ex.unravel(np.int64(0), (), None) == ()
 
@@ -60,6 +65,14 @@ def test_no_axis_is_no_index():
         (([0.5], (2, 3)), ElementTypeError, "unravel: indices of type float64"),
         (([0], (2, 3), 2), AxisError, "unravel: axis 2 is out of range for a shape with 2 dimensions"),
         (([0], (2, 3), (0, -2)), AxisError, "unravel: axis 0 is given more than once"),
+        (([0], 5), ArgumentTypeError, "unravel: shape is 5, not a tuple of integers"),
+        (([0], (2, 2.5)), ArgumentTypeError, "unravel: shape is (2, 2.5), not a tuple of integers"),
+        (([0], (2, -3)), ArgumentError, "unravel: shape (2, -3) has a negative length"),
+        (
+            ([0], (2**40, 2**30)),
+            ArgumentError,
+            f"unravel: axes (0, 1) have {2**70} elements, more than an index can count",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused(arguments, error, text):

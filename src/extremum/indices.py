@@ -38,7 +38,10 @@ def unravel(
     AxisError
         An axis is out of range or given twice.
     ArgumentError
-        An index lies outside the reduced axes.
+        An index lies outside the reduced axes, a length is negative, or the axes have more elements than an index can
+        count.
+    ArgumentTypeError
+        `shape` is not a sequence of integers.
     ElementTypeError
         `indices` are not integers.
 
@@ -54,9 +57,16 @@ def unravel(
     given = np.asarray(indices)
     if given.dtype.kind not in "iu":
         raise ElementTypeError(f"unravel: indices of type {given.dtype}", remedy="pass integers")
-    axes = reduced_axes("unravel", axis, shape, what="a shape")
-    lengths = [shape[each] for each in axes]
+    sizes = _sizes(shape)
+    axes = reduced_axes("unravel", axis, sizes, what="a shape")
+    lengths = [sizes[each] for each in axes]
     size = math.prod(lengths)
+    if size > np.iinfo(np.intp).max:
+        raise ArgumentError(
+            f"unravel: axes {axes} have {size} elements, more than an index can count",
+            given=f"shape {sizes}",
+            remedy="pass the shape of an array",
+        )
     # NumPy 2.3 to 2.4 answers wrongly where a last dimension of length 1 follows more than 8,193 indices.
     flat = given.reshape(-1)
     outside = flat >= size
@@ -65,18 +75,32 @@ def unravel(
     if outside.any():
         raise ArgumentError(
             f"unravel: index {flat[outside][0]} is outside the {size} elements of axes {axes}",
-            given=f"shape {tuple(shape)}",
+            given=f"shape {sizes}",
             remedy="pass the shape and the axes of the array that was reduced",
         )
     if not axes:
         return ()
-    # The index of a default stays -1. If a length is 0, all indices are -1, so any length in its place will do.
+    # The index of a default stays -1. If a length is 0, all indices are -1, so any lengths will do.
     is_default = flat == -1
-    places = np.unravel_index(np.where(is_default, 0, flat), [length or 1 for length in lengths])
+    places = np.unravel_index(np.where(is_default, 0, flat), [length if size else 1 for length in lengths])
     return tuple(
         np.where(is_default, flat, place).astype(given.dtype, copy=False).reshape(given.shape)
         for place in places
     )
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    """Return the lengths of a shape, or refuse it."""
+    try:
+        sizes = tuple(operator.index(each) for each in shape)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"unravel: shape is {shape!r}, not a tuple of integers",
+            remedy="pass the shape of the array that was reduced",
+        ) from None
+    if any(each < 0 for each in sizes):
+        raise ArgumentError(f"unravel: shape {sizes} has a negative length", remedy="use lengths from 0 on")
+    return sizes
 
 
 def reduced_axes(
