@@ -67,6 +67,7 @@ def test_no_axis_is_no_index():
         (([0], (2, 3), (0, -2)), AxisError, "unravel: axis 0 is given more than once"),
         (([0], 5), ArgumentTypeError, "unravel: shape is 5, not a tuple of integers"),
         (([0], (2, 2.5)), ArgumentTypeError, "unravel: shape is (2, 2.5), not a tuple of integers"),
+        (([0], "23"), ArgumentTypeError, "unravel: shape is '23', not a tuple of integers"),
         (([0], (2, -3)), ArgumentError, "unravel: shape (2, -3) has a negative length"),
         (
             ([0], (2**40, 2**30)),

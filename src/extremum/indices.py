@@ -57,9 +57,19 @@ def unravel(
     given = np.asarray(indices)
     if given.dtype.kind not in "iu":
         raise ElementTypeError(f"unravel: indices of type {given.dtype}", remedy="pass integers")
-    sizes = _sizes(shape)
+    try:
+        # A set has no order, and no slice.
+        sizes = tuple(shape[:])
+    except TypeError:
+        raise _no_shape(shape) from None
     axes = reduced_axes("unravel", axis, sizes, what="a shape")
-    lengths = [sizes[each] for each in axes]
+    try:
+        # Dask does not know the other lengths until it computes.
+        lengths = [operator.index(sizes[each]) for each in axes]
+    except TypeError:
+        raise _no_shape(shape) from None
+    if any(length < 0 for length in lengths):
+        raise ArgumentError(f"unravel: shape {sizes} has a negative length", remedy="use lengths from 0 on")
     size = math.prod(lengths)
     if size > np.iinfo(np.intp).max:
         raise ArgumentError(
@@ -89,18 +99,11 @@ def unravel(
     )
 
 
-def _sizes(shape: Any) -> tuple[int, ...]:
-    """Return the lengths of a shape, or refuse it."""
-    try:
-        sizes = tuple(operator.index(each) for each in shape)
-    except TypeError:
-        raise ArgumentTypeError(
-            f"unravel: shape is {shape!r}, not a tuple of integers",
-            remedy="pass the shape of the array that was reduced",
-        ) from None
-    if any(each < 0 for each in sizes):
-        raise ArgumentError(f"unravel: shape {sizes} has a negative length", remedy="use lengths from 0 on")
-    return sizes
+def _no_shape(shape: object) -> ArgumentTypeError:
+    return ArgumentTypeError(
+        f"unravel: shape is {shape!r}, not a tuple of integers",
+        remedy="pass the shape of the array that was reduced",
+    )
 
 
 def reduced_axes(
