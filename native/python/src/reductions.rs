@@ -13,6 +13,7 @@ use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
+use std::hint::select_unpredictable;
 use std::{ptr, slice};
 
 /// Finds the extrema over some axes of a plain array, for one or both ends of the order.
@@ -277,7 +278,7 @@ fn fill(target: &Target, len: usize, place: i64) {
 /// Writes a value of `size` bytes where the index, of 64 bits, says that no element takes part.
 #[cold]
 fn fill_values(target: &Target, len: usize, value: u64, size: usize) {
-    /// Without a branch, which would be unpredictable.
+    /// Without a branch, which would be mispredicted.
     ///
     /// # Safety
     /// There are `len` values and indices.
@@ -286,7 +287,7 @@ fn fill_values(target: &Target, len: usize, value: u64, size: usize) {
         let (values, indices) =
             unsafe { (slice::from_raw_parts_mut(values, len), slice::from_raw_parts(indices, len)) };
         for (value_of_slice, &index) in values.iter_mut().zip(indices) {
-            *value_of_slice = if index == -1 { value } else { *value_of_slice };
+            *value_of_slice = select_unpredictable(index == -1, value, *value_of_slice);
         }
     }
     let Target { values, indices, index, .. } = *target;
