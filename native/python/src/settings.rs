@@ -2,7 +2,7 @@
 
 use crate::interpreter::{error, python, text};
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{small, threads};
+use extremum_kernels::threads;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -69,7 +69,7 @@ pub fn set_bytes_per_thread(n: usize) -> usize {
 #[pyfunction]
 #[pyo3(signature = (n, /))]
 pub fn set_small_limit(n: usize) -> usize {
-    small::set_limit(n)
+    extremum_kernels::set_small_limit(n)
 }
 
 /// The instruction sets that this processor has, simplest first.

@@ -13,14 +13,12 @@ use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
 use crate::layout::ReductionOffsets;
-use crate::operations::choice::{Form, form_of_other_rows, reads_both_at_once, short_kernel, short_kernel_under_mask};
-use crate::operations::input::{Input, with_sources};
-use crate::operations::plan::Plan;
-use crate::operations::sink::{MinusOne, Results, combine};
-use crate::thresholds::{
-    MASK_COPY_BYTES, NAN_RETRY_ROWS, PREFETCHED_COLUMNS_AHEAD_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES,
-    PREFETCHED_COLUMNS_MOST_BYTES, ROWS_LEAST_ELEMENTS,
+use crate::operations::choice::{
+    Form, Plan, form_of_other_rows, reads_both_at_once, short_kernel, short_kernel_under_mask,
 };
+use crate::operations::input::{Input, with_sources};
+use crate::operations::sink::{MinusOne, Results, combine};
+use crate::thresholds::{MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS};
 use crate::vector::extent::Readable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -111,10 +109,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             match form {
                 Form::Rows => read_rows(ends, lines, len, height, self.last()),
                 Form::RowBatches => return self.row_batches(ends, lines, ahead, len, height),
-                Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
-                    self.columns_under_copy(ends, lines, height, len, kept.mask)
-                }
-                Form::Columns => read_columns(ends, lines, (height, len), self.last(), self.columns_ahead(len)),
+                Form::Columns if self.plan.copies_mask => self.columns_under_copy(ends, lines, height, len, kept.mask),
+                Form::Columns => read_columns(ends, lines, (height, len), self.last(), self.plan.columns_ahead),
                 Form::Interleaved(group) => self.interleaved(ends, lines, height, len, group),
             }
             true
@@ -176,20 +172,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
     pub fn last(&self) -> bool {
         self.inputs[0].last == (self.plan.reduced.strides.index >= 0)
-    }
-
-    /// Bytes from a tile of `len` columns to the tile that is prefetched while it is read; 0 to prefetch nothing.
-    fn columns_ahead(&self, len: usize) -> isize {
-        let plan = self.plan;
-        let bytes = len * self.inputs[0].element.size();
-        let is_narrow = plan.per_line() == 1 && bytes <= PREFETCHED_COLUMNS_MOST_BYTES;
-        match plan.outer_kept.first() {
-            Some(outer) if is_narrow && plan.bytes >= PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES => {
-                let tiles = PREFETCHED_COLUMNS_AHEAD_BYTES.div_ceil(bytes * plan.reduced.len);
-                outer.strides.input * tiles as isize
-            }
-            _ => 0,
-        }
     }
 
     /// Reads neighbouring rows of `len` columns, `group` of them at a time, as one wide row. Each begins where
@@ -261,7 +243,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
             let mask = Readable::bytes(to, rows * len);
             let lines = Lines { mask, mask_stride: len as isize, ..lines };
-            read_columns(ends, lines, (rows, len), self.last(), self.columns_ahead(len));
+            read_columns(ends, lines, (rows, len), self.last(), self.plan.columns_ahead);
         }
     }
 

@@ -1,4 +1,8 @@
-//! Chooses how a reduction is read: the kernel, whether blocks are packed, and how large they are. Kernels choose nothing.
+//! Chooses how a reduction is read: the kernel, whether blocks are packed, and how the iteration space is cut into blocks. Kernels
+//! choose nothing.
+//!
+//! A *tile* is a stretch of one kept axis; a *block* is a tile by a stretch of one reduced axis. A tile is a task of a thread, or
+//! its blocks are where there are fewer tiles than threads.
 //!
 //! The choice depends on the layout, the element type and the instruction set in force, never on the elements. All of it is made
 //! before anything is read, but for what depends on the rows of one block: [`short_kernel`] and [`form_of_other_rows`].
@@ -15,6 +19,8 @@
 //!
 //! Columns skip masked elements, and so do long rows where the mask has the layout of the elements; elsewhere a copy replaces
 //! them. The sizes at which one kernel becomes faster than another stand in `thresholds`.
+//!
+//! Not done: prefetching memory before it is packed, and copying masks for rows (a block is copied instead).
 
 use crate::element::ElementType;
 use crate::element::compare::Index;
@@ -24,18 +30,19 @@ use crate::kernels::omit::OMIT_BLOCK_BYTES;
 use crate::kernels::pack::{PACKED_BLOCK_BYTES, pitch};
 use crate::kernels::short_rows::{BATCH_ROWS, ShortKernel, TRANSPOSED_PART_BYTES};
 use crate::kernels::small_inner;
-use crate::layout::{ReductionAxis, ReductionLayout};
+use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omit};
-use crate::operations::small;
 use crate::thresholds::{
     Answer, BATCH_MULTIPLE_ROWS, BATCHED_ROWS_MOST_BYTES, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS, Limits,
     MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS,
-    MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES,
-    SMALL_INNER_MOST_BLOCK_BYTES, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES,
-    rows_least_elements,
+    MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PREFETCHED_COLUMNS_AHEAD_BYTES,
+    PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_COLUMNS_MOST_BYTES, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES,
+    SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS,
+    UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, rows_least_elements,
 };
 use crate::vector::Register;
 use crate::vector::set::{Set, with_set};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is asked of a reduction.
 pub struct Request<'a> {
@@ -48,27 +55,39 @@ pub struct Request<'a> {
 }
 
 /// What reads a reduction of more than a few elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
+#[derive(Debug)]
+pub enum Kernel<'a> {
     /// Several blocks of a few columns in one call.
     SmallInner,
     /// Blocks, one after the other.
-    Blocks(Blocking),
+    Blocks(Plan<'a>),
 }
 
-/// How blocks are read, and how large they are before axes and threads bound them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blocking {
+/// How blocks are cut and read.
+#[derive(Debug)]
+pub struct Plan<'a> {
     /// The kernel.
     pub form: Form,
     /// Whether blocks are packed first.
     pub packed: bool,
+    /// Whether columns are read under a copy of their mask, which does not have the layout of the elements.
+    pub copies_mask: bool,
+    /// The kept axis along which tiles lie.
+    pub kept: ReductionAxis,
     /// Positions of a tile.
     pub tile: usize,
-    /// Elements of a block along the reduced axis.
+    /// The other kept axes.
+    pub outer_kept: &'a [ReductionAxis],
+    /// The reduced axis that blocks cover.
+    pub reduced: ReductionAxis,
+    /// Elements of a block along it.
     pub chunk: usize,
-    /// Whether the rows of columns are not counted, because no place is wanted. Where blocks are combined they are.
-    pub uncounted: bool,
+    /// The other reduced axes.
+    pub outer_reduced: &'a [ReductionAxis],
+    /// Bytes of all elements: kernels prefetch what the caches do not hold.
+    pub bytes: usize,
+    /// Bytes from a tile of columns to the tile that is prefetched while it is read; 0 to prefetch nothing.
+    pub columns_ahead: isize,
 }
 
 /// Which kernel reads a block.
@@ -85,19 +104,28 @@ pub enum Form {
     Interleaved(usize),
 }
 
+/// The most elements of a small array: [`SMALL_MOST_ELEMENTS`], except in tests.
+static SMALL_LIMIT: AtomicUsize = AtomicUsize::new(SMALL_MOST_ELEMENTS);
+
+/// Sets the most elements of a small array, at most 32, for which there is room; returns the previous number.
+pub fn set_small_limit(elements: usize) -> usize {
+    SMALL_LIMIT.swap(elements.min(SMALL_MOST_ELEMENTS), Ordering::Relaxed)
+}
+
 /// Whether elements are compared one by one. Asked before anything else: all other choices would take longer than the reduction.
 #[inline]
 pub fn is_small(input: &Input, elements: usize) -> bool {
-    small::is_small(elements) && !input.swapped && !input.skips()
+    elements <= SMALL_LIMIT.load(Ordering::Relaxed) && !input.swapped && !input.skips()
 }
 
-/// Chooses what reads a layout. The kept axis along which tiles lie comes first afterwards.
-pub fn choose(request: &Request, layout: &mut ReductionLayout) -> Kernel {
+/// Chooses what reads a layout, and cuts it into `tasks` tasks where there is enough work. The kept axis along which tiles lie
+/// comes first afterwards.
+pub fn choose<'a>(request: &Request, layout: &'a mut ReductionLayout, tasks: usize) -> Kernel<'a> {
     if is_small_inner(request.input, layout) {
         return Kernel::SmallInner;
     }
     let (form, packed) = choose_form(request, layout);
-    Kernel::Blocks(request.blocking(form, packed, layout))
+    Kernel::Blocks(Plan::new(request, form, packed, layout, tasks))
 }
 
 /// Chooses the form of blocks, and whether they are packed. The kept axis along which tiles lie comes first afterwards.
@@ -157,27 +185,18 @@ impl Request<'_> {
         }
     }
 
-    /// How large blocks of a form are.
+    /// Positions of a tile, and elements of a block along the reduced axis, before axes and threads bound them. The rows of columns
+    /// may be `uncounted`.
     #[inline(always)]
-    fn blocking(&self, form: Form, packed: bool, layout: &ReductionLayout) -> Blocking {
-        let kept = layout.kept.first().unwrap_or(&ReductionAxis::POINT);
-        let reduced = layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
-        let element = self.input.element;
-        let size = element.size();
-        let omits = self.input.omits();
-        let scratch = if omits { OMIT_BLOCK_BYTES } else { PACKED_BLOCK_BYTES };
-        let has_columns = form == Form::Columns && !packed;
-        // The values of integers alone need no rows, where the places along the reduced axis are the indices.
-        let is_whole = layout.reduced.len() <= 1 && (reduced.strides.index, layout.origin.index) == (1, 0);
-        let uncounted = has_columns && is_whole && !self.places && element.is_integer();
+    fn sizes(&self, plan: &Plan, uncounted: bool) -> (usize, usize) {
+        let &Plan { form, packed, ref kept, ref reduced, .. } = plan;
+        let size = self.input.element.size();
+        let scratch = if self.input.omits() { OMIT_BLOCK_BYTES } else { PACKED_BLOCK_BYTES };
         let (tile, chunk) = match form {
-            // A mask whose layout is not that of the elements is copied.
-            Form::Columns if has_columns && omits && kept.strides.mask != 1 => {
-                (MASKED_TILE_COLUMNS, MASK_COPY_BYTES / MASKED_TILE_COLUMNS)
-            }
+            Form::Columns if plan.copies_mask => (MASKED_TILE_COLUMNS, MASK_COPY_BYTES / MASKED_TILE_COLUMNS),
             // As many columns as the kernel keeps bests of.
             Form::Columns if uncounted => (fit(TILE_BYTES, size), usize::MAX),
-            Form::Columns if has_columns => (fit(TILE_BYTES, size), rows_counted(size)),
+            Form::Columns if !packed => (fit(TILE_BYTES, size), rows_counted(size)),
             Form::Columns => {
                 let chunk = if is_short(size, kept, reduced) { reduced.len } else { ROWS_LEAST_ELEMENTS / 2 };
                 // Whole vectors.
@@ -195,8 +214,7 @@ impl Request<'_> {
             Form::Rows | Form::RowBatches => (TILE_MOST_POSITIONS, usize::MAX),
             Form::Interleaved(rows) => (kept.len, rows.saturating_mul(rows_counted(size))),
         };
-        let tile = tile.min(TILE_MOST_POSITIONS).min(fit(TILE_BYTES, size));
-        Blocking { form, packed, tile, chunk, uncounted }
+        (tile.min(TILE_MOST_POSITIONS).min(fit(TILE_BYTES, size)), chunk)
     }
 
     /// What is wanted of each row.
@@ -236,6 +254,106 @@ impl Request<'_> {
         };
         reduced.len < limit || !self.is_masked()
     }
+}
+
+impl<'a> Plan<'a> {
+    /// Cuts the blocks of a form.
+    #[inline(always)]
+    fn new(request: &Request, form: Form, packed: bool, layout: &'a ReductionLayout, tasks: usize) -> Self {
+        let element = request.input.element;
+        let size = element.size();
+        let elements = positions(&layout.kept) * positions(&layout.reduced);
+        let bytes = elements.saturating_mul(size);
+        let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
+        let (&reduced, outer_reduced) = layout.reduced.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
+        let has_columns = form == Form::Columns && !packed;
+        let copies_mask = has_columns && request.input.omits() && kept.strides.mask != 1;
+        // The values of integers alone need no rows, where the places along the reduced axis are the indices.
+        let is_whole = outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
+        let uncounted = has_columns && is_whole && !request.places && element.is_integer();
+        let mut plan = Self {
+            form,
+            packed,
+            copies_mask,
+            kept,
+            // One block, until its size is known.
+            tile: kept.len,
+            outer_kept,
+            reduced,
+            chunk: reduced.len,
+            outer_reduced,
+            bytes,
+            columns_ahead: 0,
+        };
+        let (tile, chunk) = request.sizes(&plan, uncounted);
+        plan.tile = tile.min(kept.len).max(1);
+        plan.chunk = chunk.min(reduced.len).max(1);
+        if tasks > 1 {
+            plan.split(tasks, size);
+        }
+        // Blocks that are combined need places, and so rows that can be counted.
+        if uncounted && plan.blocks() > 1 {
+            plan.chunk = plan.chunk.min(rows_counted(size));
+        }
+        if has_columns {
+            plan.columns_ahead = plan.prefetched_columns(size);
+        }
+        plan
+    }
+
+    /// Cuts tiles and blocks smaller, so that there is work for all tasks: a task takes tiles, or some of the blocks of a tile.
+    fn split(&mut self, tasks: usize, size: usize) {
+        // Columns are not split while there are enough rows: half a tile would read memory in pieces half as long.
+        let tall = self.form == Form::Columns && !self.packed && self.reduced.len >= tasks * SPLIT_TASK_LEAST_ROWS;
+        if !tall && !matches!(self.form, Form::Interleaved(_)) {
+            self.tile = self.tile.min(self.kept.len.div_ceil(tasks.div_ceil(positions(self.outer_kept))));
+        }
+        // Where there are fewer tiles than tasks, several tasks share the blocks of each.
+        let each = tasks.div_ceil(self.tiles() * positions(self.outer_reduced));
+        self.chunk = self.chunk.min(self.reduced.len.div_ceil(each));
+        if each > 1 && self.form == Form::Rows {
+            self.chunk = self.chunk.min(fit(PART_BLOCK_BYTES, size));
+        }
+    }
+
+    /// Bytes from a tile of columns to the tile that is prefetched while it is read, where memory holds the elements and the tile is
+    /// so narrow that the processor does not read ahead by itself; 0 elsewhere.
+    fn prefetched_columns(&self, size: usize) -> isize {
+        let bytes = self.kept.len * size;
+        let is_narrow = self.per_line() == 1 && bytes <= PREFETCHED_COLUMNS_MOST_BYTES;
+        match self.outer_kept.first() {
+            Some(outer) if is_narrow && self.bytes >= PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES => {
+                let tiles = PREFETCHED_COLUMNS_AHEAD_BYTES.div_ceil(bytes * self.reduced.len);
+                outer.strides.input * tiles as isize
+            }
+            _ => 0,
+        }
+    }
+
+    /// The number of tiles that each line of the kept axis is cut into.
+    pub fn per_line(&self) -> usize {
+        pieces(self.kept.len, self.tile)
+    }
+
+    /// The number of tiles.
+    pub fn tiles(&self) -> usize {
+        positions(self.outer_kept) * self.per_line()
+    }
+
+    /// The number of blocks that each line of the reduced axis is cut into.
+    pub fn blocks_per_line(&self) -> usize {
+        pieces(self.reduced.len, self.chunk)
+    }
+
+    /// The number of blocks whose results make a tile.
+    pub fn blocks(&self) -> usize {
+        positions(self.outer_reduced) * self.blocks_per_line()
+    }
+}
+
+/// How many pieces of at most `most` elements an axis is cut into. Without a division where it is one piece, as most axes are.
+fn pieces(len: usize, most: usize) -> usize {
+    if len <= most { 1 } else { len.div_ceil(most) }
 }
 
 /// Whether several blocks of a few columns are read in one call: a short reduced axis has a small kept axis inside.
@@ -338,12 +456,12 @@ fn interleaved_rows(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) 
 
 /// How many elements of `size` bytes fit. Without a division, which is a large part of the cost of a small call: sizes are powers
 /// of two.
-pub fn fit(bytes: usize, size: usize) -> usize {
+fn fit(bytes: usize, size: usize) -> usize {
     bytes >> size.trailing_zeros()
 }
 
 /// How many rows of columns the narrow indices of elements of `size` bytes count.
-pub fn rows_counted(size: usize) -> usize {
+fn rows_counted(size: usize) -> usize {
     match size {
         1 => u8::ROWS,
         2 => u16::ROWS,

@@ -5,7 +5,6 @@ pub mod choice;
 pub mod extremum;
 pub mod input;
 pub mod onehot;
-pub mod plan;
 pub mod reduce;
 pub mod select;
 pub mod sink;

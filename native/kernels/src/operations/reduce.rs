@@ -17,7 +17,6 @@ use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
 use crate::operations::choice::{Form, Kernel, Request, choose, is_small};
 use crate::operations::input::Input;
-use crate::operations::plan::Plan;
 use crate::operations::sink::{MinusOne, Results, Sink, Tile, are_utmost, combine};
 use crate::operations::small;
 use crate::operations::small_inner;
@@ -63,12 +62,12 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let told = if inputs[0].ignores_nan() { MinusOne::Empty } else { MinusOne::Unused };
     let places = sinks.iter().any(|sink| sink.wants(told).index);
     let request = Request { input: &inputs[0], ends: ENDS, places };
-    let plan = match choose(&request, layout) {
+    let kernel = choose(&request, layout, threads::tasks(num_threads));
+    let Kernel::Blocks(plan) = &kernel else {
         // SAFETY: the caller's promise.
-        Kernel::SmallInner => return unsafe { small_inner::reduce(inputs, layout, sinks, num_threads) },
-        Kernel::Blocks(blocking) => Plan::new(blocking, inputs[0].element.size(), layout, threads::tasks(num_threads)),
+        return unsafe { small_inner::reduce(inputs, layout, sinks, num_threads) };
     };
-    let walk = Blocks { inputs, plan: &plan, origin };
+    let walk = Blocks { inputs, plan, origin };
     // Without a division for a small call.
     if num_threads == 1 {
         // SAFETY: the caller's promise.

@@ -8,28 +8,13 @@ use crate::operations::input::Input;
 use crate::operations::sink::{MinusOne, Sink, Tile};
 use crate::thresholds::SMALL_MOST_ELEMENTS;
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// The limit in force: [`SMALL_MOST_ELEMENTS`], except in tests.
-static LIMIT: AtomicUsize = AtomicUsize::new(SMALL_MOST_ELEMENTS);
-
-/// Whether an array of `elements` elements is small.
-#[inline]
-pub(crate) fn is_small(elements: usize) -> bool {
-    elements <= LIMIT.load(Ordering::Relaxed)
-}
-
-/// Sets the largest number of elements of a small array, at most 32, for which there is room; returns the previous number.
-pub fn set_limit(elements: usize) -> usize {
-    LIMIT.swap(elements.min(SMALL_MOST_ELEMENTS), Ordering::Relaxed)
-}
 
 /// Reduces at most 32 elements in this machine's byte order, none of which is skipped.
 ///
 /// # Safety
 /// The input is readable wherever the layout leads, and the sink takes its tiles.
 #[inline]
-pub(crate) unsafe fn reduce(input: &Input, layout: &ReductionLayout, sink: &impl Sink) {
+pub unsafe fn reduce(input: &Input, layout: &ReductionLayout, sink: &impl Sink) {
     debug_assert!(
         !input.swapped && !input.skips() && positions(&layout.kept) * positions(&layout.reduced) <= SMALL_MOST_ELEMENTS
     );

@@ -5,8 +5,8 @@ use crate::memory::{Bytes, Memory};
 use crate::{Random, Scope};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{
-    ElementType, Extreme, IndexType, Input, Omit, Operand, Target, TopK, argreduce, extremum, onehot, select, small,
-    threads, top_k,
+    ElementType, Extreme, IndexType, Input, Omit, Operand, Target, TopK, argreduce, extremum, onehot, select,
+    set_small_limit, threads, top_k,
 };
 use std::{ptr, slice};
 
@@ -74,7 +74,7 @@ impl Case {
 
     pub fn run(&self, random: &mut Random) {
         assert!(self.set.force());
-        small::set_limit(self.small);
+        set_small_limit(self.small);
         threads::set_limit(self.threads);
         threads::set_grain_size(self.grain_size);
         let mut call = || match self.operation {

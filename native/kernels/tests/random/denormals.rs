@@ -3,7 +3,7 @@
 
 use crate::{Random, settings};
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{ElementType, IndexType, Input, Omit, argreduce, small, threads};
+use extremum_kernels::{ElementType, IndexType, Input, Omit, argreduce, set_small_limit, threads};
 use std::arch::asm;
 use std::ptr;
 
@@ -12,7 +12,7 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
     let _settings = settings();
     // A thread that starts here would keep the control word for the other tests.
     threads::set_limit(1);
-    small::set_limit(0);
+    set_small_limit(0);
     let mut usual = 0u32;
     // SAFETY: the control word is stored.
     unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut usual) };

@@ -3,7 +3,7 @@
 
 use crate::memory::Bytes;
 use crate::settings;
-use extremum_kernels::{ElementType, IndexType, Input, Omit, argreduce, small, threads};
+use extremum_kernels::{ElementType, IndexType, Input, Omit, argreduce, set_small_limit, threads};
 use std::ptr;
 
 /// Bytes of a row: more than one thread has to read.
@@ -31,7 +31,7 @@ unsafe fn places(bytes: &Bytes, element: ElementType, (rows, len): (usize, usize
     let size = element.size() as isize;
     let axes = [(len, size, 0, true), (rows, size * len as isize, 8, false)];
     let mut places = vec![-1i64; rows];
-    small::set_limit(0);
+    set_small_limit(0);
     threads::set_limit(4);
     threads::set_grain_size(1024);
     // SAFETY: the axes describe the bytes, and there is an index for each row.
