@@ -3,7 +3,7 @@
 
 use crate::api::{Api, OLDEST, Result, call, refuse, tensor_from, tensor_of};
 use crate::attributes::{of_inference, of_kernel};
-use crate::operators::{ELEMENT_TYPES, Input, Node, Operator, UNKNOWN};
+use crate::operators::{ELEMENT_TYPES, Node, NodeInput, Operator, UNKNOWN};
 use crate::pool::{SessionPool, Sharing};
 use extremum_kernels::{ElementType, threads};
 use ort_sys::{
@@ -163,7 +163,7 @@ impl Kernel {
     /// `context` is that of a call of this node, and belongs to the ONNX Runtime of the registration.
     unsafe fn run(&self, context: *mut OrtKernelContext) -> Result<()> {
         let &Registration { api, operator, number, element, .. } = self.registration;
-        let mut inputs: SmallVec<[Input; 2]> = SmallVec::new();
+        let mut inputs: SmallVec<[NodeInput; 2]> = SmallVec::new();
         for index in 0..self.inputs {
             // SAFETY: the caller's promise; the inputs are not used after the call.
             inputs.extend(unsafe { self.input(context, index) }?);
@@ -205,7 +205,7 @@ impl Kernel {
     ///
     /// # Safety
     /// As for [`run`](Self::run); the result is not used after the call.
-    unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<Input<'a>>> {
+    unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<NodeInput<'a>>> {
         let &Registration { api, operator, number: element, .. } = self.registration;
         let mut value = ptr::null();
         let mut data = ptr::null_mut();
@@ -229,11 +229,11 @@ impl Kernel {
                 return refuse(format!("input {index} is no list, but of shape {shape:?}"), help);
             }
         };
-        Ok(Some(Input { data: data.cast(), shape, list }))
+        Ok(Some(NodeInput { data: data.cast(), shape, list }))
     }
 
     /// The inputs of a call, as text for a message.
-    fn describe(&self, inputs: &[Input]) -> String {
+    fn describe(&self, inputs: &[NodeInput]) -> String {
         let name = self.registration.operator.list();
         let texts = inputs.iter().map(|input| match input.list {
             None => format!("{:?}{:?}", self.registration.element, input.shape).to_lowercase(),
@@ -288,7 +288,7 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
                 *size = unsafe { number_of(symbol, &mut names) };
             }
         }
-        inputs.push(Input { data: ptr::null(), shape: shape.into(), list: None });
+        inputs.push(NodeInput { data: ptr::null(), shape: shape.into(), list: None });
     }
     let Some(element) = element else { return Ok(()) };
     let shape = node.shape(&inputs)?;

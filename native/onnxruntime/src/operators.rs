@@ -114,7 +114,7 @@ pub const ELEMENT_TYPES: [(Number, ElementType); 13] = [
 pub const UNKNOWN: i64 = i64::MIN;
 
 /// An input in C order.
-pub struct Input<'a> {
+pub struct NodeInput<'a> {
     /// The first element; null if only the shape is known.
     pub data: *const u8,
     pub shape: Cow<'a, [i64]>,
@@ -186,14 +186,14 @@ impl Node {
     }
 
     /// For each axis of the input, whether the node works along it; None if that is not known yet.
-    fn along(&self, inputs: &[Input<'_>]) -> Result<Option<PerAxis<bool>>> {
+    fn along(&self, inputs: &[NodeInput<'_>]) -> Result<Option<PerAxis<bool>>> {
         let rank = inputs[0].shape.len();
         let axes = match (&self.axes, inputs.get(1)) {
             (Some(_), Some(_)) if self.operator.operation == Operation::Reduce => {
                 return refuse("attribute 'axes' excludes an input of axes", "give one of them");
             }
             (Some(axes), _) => &axes[..],
-            (None, Some(Input { list: Some(axes), .. })) => axes,
+            (None, Some(NodeInput { list: Some(axes), .. })) => axes,
             (None, Some(_)) => return Ok(None),
             (None, None) => &[],
         };
@@ -221,10 +221,10 @@ impl Node {
     }
 
     /// How many elements are wanted; [`UNKNOWN`] if that is not known yet.
-    fn count(&self, inputs: &[Input<'_>]) -> Result<i64> {
+    fn count(&self, inputs: &[NodeInput<'_>]) -> Result<i64> {
         match (self.k, inputs.get(1)) {
-            (Some(k), None) | (None, Some(&Input { list: Some(&[k]), .. })) if k >= 0 => Ok(k),
-            (None, Some(Input { list: None, .. })) => Ok(UNKNOWN),
+            (Some(k), None) | (None, Some(&NodeInput { list: Some(&[k]), .. })) if k >= 0 => Ok(k),
+            (None, Some(NodeInput { list: None, .. })) => Ok(UNKNOWN),
             (Some(_), Some(_)) => refuse("attribute 'k' excludes an input of k", "give one of them"),
             (None, None) => refuse("there is no k", "give it as an attribute or as an input"),
             _ => refuse("k is not one number from 0 on", "give one number"),
@@ -235,7 +235,7 @@ impl Node {
     ///
     /// A negative size stands for a size that is not known yet, and equal numbers for equal sizes. What cannot be known
     /// about the output is [`UNKNOWN`].
-    pub fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
+    pub fn shape(&self, inputs: &[NodeInput<'_>]) -> Result<PerAxis<i64>> {
         let operation = self.operator.operation;
         if operation == Operation::Extremum {
             return self.joint(inputs);
@@ -260,7 +260,7 @@ impl Node {
     }
 
     /// The shape that all inputs are broadcast to.
-    fn joint(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
+    fn joint(&self, inputs: &[NodeInput<'_>]) -> Result<PerAxis<i64>> {
         // Compares only sizes that are known.
         let differ = |one: &[i64], two: &[i64]| {
             one.len() != two.len() || one.iter().zip(two).any(|(&a, &b)| a >= 0 && b >= 0 && a != b)
@@ -296,7 +296,7 @@ impl Node {
     pub unsafe fn run(
         &self,
         element: ElementType,
-        inputs: &[Input<'_>],
+        inputs: &[NodeInput<'_>],
         shape: &[i64],
         outputs: &[*mut u8],
     ) -> Result<()> {
