@@ -106,17 +106,17 @@ functions! {
     ) -> OrtStatusPtr {
         let registration = &*table.cast::<Registration>();
         registration.api.status(|| {
-            let result = Kernel::new(registration, info).map_err(|failure| failure.of(registration.operator.name))?;
+            let result = NodeKernel::new(registration, info).map_err(|failure| failure.of(registration.operator.name))?;
             *kernel = Box::into_raw(Box::new(result)).cast();
             Ok(())
         })
     }
     compute(kernel: *mut c_void, context: *mut OrtKernelContext) -> OrtStatusPtr {
-        let kernel = &*kernel.cast::<Kernel>();
+        let kernel = &*kernel.cast::<NodeKernel>();
         let Registration { api, operator, .. } = kernel.registration;
         api.status(|| kernel.run(context).map_err(|failure| failure.of(operator.name)))
     }
-    destroy(kernel: *mut c_void) -> () { drop(Box::from_raw(kernel.cast::<Kernel>())) }
+    destroy(kernel: *mut c_void) -> () { drop(Box::from_raw(kernel.cast::<NodeKernel>())) }
     // The table may be that of another element type. ONNX Runtime ignores a status here and would not release it.
     infer_shape(table: *const OrtCustomOp, context: *mut OrtShapeInferContext) -> OrtStatusPtr {
         let Registration { api, operator, .. } = &*table.cast();
@@ -126,7 +126,7 @@ functions! {
 }
 
 /// The kernel of one node. It is only read while it runs, so any number of threads may run it at once.
-struct Kernel {
+struct NodeKernel {
     registration: &'static Registration,
     node: Node,
     inputs: usize,
@@ -135,7 +135,7 @@ struct Kernel {
     sharing: Sharing,
 }
 
-impl Kernel {
+impl NodeKernel {
     /// Reads the attributes of a node.
     ///
     /// # Safety
