@@ -33,9 +33,9 @@ pub fn is_number(axis: &Object<'_>) -> bool {
 
 /// A set of axes of one array. NumPy arrays have at most 64 dimensions.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Axes(u64);
+pub struct AxisSet(u64);
 
-impl Axes {
+impl AxisSet {
     /// The axes that a numeric argument names; without it, the default axis or all. Runs Python code only to word an error.
     #[inline(always)]
     pub fn of(axis: Option<&Object<'_>>, default: Option<i64>, array: &Array<'_>, function: &str) -> PyResult<Self> {

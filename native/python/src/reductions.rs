@@ -3,7 +3,7 @@
 
 #![expect(clippy::doc_lazy_continuation, reason = "texts for Python are not Markdown")]
 
-use crate::arguments::{Argument, Axes, index_type, numbers, omission, or_default};
+use crate::arguments::{Argument, AxisSet, index_type, numbers, omission, or_default};
 use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, take_plain, target};
 use crate::elementwise::bits;
 use crate::interpreter::{Object, detach, error, python};
@@ -96,7 +96,7 @@ impl Reduction<'_> {
         // No Python code runs from here until the kernel has ended, except to word an error.
         let x = Array::new(x, function)?;
         let out = out.map(|out| Array::new(out, function)).transpose()?;
-        let axes = Axes::of(numbers.as_ref().or(axis), None, &x, function)?;
+        let axes = AxisSet::of(numbers.as_ref().or(axis), None, &x, function)?;
         let block = block(&x, axes);
         if block == 0 || block - 1 > index.element.max() {
             return Ok(None);
@@ -110,7 +110,7 @@ impl Reduction<'_> {
             || Input { data: x.data, element: x.element(), swapped: x.elements.swapped, largest, last, omit, mask };
         let lens = &x.shape[..];
         let steps = &x.strides[..];
-        if !self.keepdims && out.is_none() && axes == Axes::all(lens.len()) {
+        if !self.keepdims && out.is_none() && axes == AxisSet::all(lens.len()) {
             let mut place = 0i64;
             let to = (&raw mut place).cast::<u8>();
             let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
@@ -162,7 +162,7 @@ impl Reduction<'_> {
         // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
         let x = Array::new(x, function)?;
         let mask = mask.map(|mask| Array::new(mask, function)).transpose()?;
-        let axes = Axes::of(numbers.as_ref().or(axis), None, &x, function)?;
+        let axes = AxisSet::of(numbers.as_ref().or(axis), None, &x, function)?;
         let omit = if omit == Omit::Nan && !x.element().is_float() { Omit::Nothing } else { omit };
         let may_lack = omit != Omit::Nothing || mask.is_some();
         let fits = |index: IndexType| block(&x, axes) - 1 <= index.max() && (!may_lack || index.is_signed());
@@ -231,7 +231,7 @@ impl Reduction<'_> {
     }
 
     /// The shape of a result.
-    fn shape(&self, x: &Array<'_>, axes: Axes) -> PerAxis<usize> {
+    fn shape(&self, x: &Array<'_>, axes: AxisSet) -> PerAxis<usize> {
         let mut shape = PerAxis::new();
         for (axis, &len) in x.shape.iter().enumerate() {
             match axes.contains(axis) {
@@ -245,7 +245,7 @@ impl Reduction<'_> {
 }
 
 /// The number of elements of a slice.
-fn block(x: &Array<'_>, axes: Axes) -> u64 {
+fn block(x: &Array<'_>, axes: AxisSet) -> u64 {
     let lens = x.shape.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
     lens.fold(1, |block, (_, &len)| block.saturating_mul(len as u64))
 }
@@ -468,7 +468,7 @@ pub fn hardmax<'py>(
     // No Python code runs from here until the kernel has ended, except to word an error.
     let x = Array::new(x, "hardmax")?;
     let out = out.map(|out| Array::new(out, "hardmax")).transpose()?;
-    let axes = Axes::of(numbers.or(axis).as_ref(), default, &x, "hardmax")?;
+    let axes = AxisSet::of(numbers.or(axis).as_ref(), default, &x, "hardmax")?;
     let shape = &x.shape[..];
     let output = Output::new(py, out, "hardmax", (shape, x.elements), slice::from_ref(&x), false)?;
     let data = x.data;

@@ -1,6 +1,6 @@
 //! `top_k`, and the operation behind it.
 
-use crate::arguments::{Argument, Axes, INT64, is_number, omission, word};
+use crate::arguments::{Argument, AxisSet, INT64, is_number, omission, word};
 use crate::array::{Array, Ndarray, take_plain};
 use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
@@ -77,7 +77,7 @@ impl Query {
         if mask.as_ref().is_some_and(|mask| mask.shape != x.shape || mask.element() != ElementType::Bool) {
             return Ok(None);
         }
-        let axes = Axes::of(axis, default, &x, function)?;
+        let axes = AxisSet::of(axis, default, &x, function)?;
         let &Self { k, largest, sorted, nan_first, times } = self;
         let mut len = 1usize;
         let mut shape = PerAxis::<usize>::new();
