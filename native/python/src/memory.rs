@@ -18,7 +18,7 @@ use std::thread;
 
 extern "C" fn allocate(_: *mut c_void, size: usize) -> *mut c_void {
     let Some(bytes) = size.checked_add(HEAD) else { return ptr::null_mut() };
-    let block = take(bytes).or_else(|| Block::new(bytes));
+    let block = take(bytes).or_else(|| KeptBlock::new(bytes));
     block.map_or(ptr::null_mut(), |block| ManuallyDrop::new(block).0.as_ptr())
 }
 
@@ -34,7 +34,7 @@ extern "C" fn allocate_cleared(context: *mut c_void, count: usize, size: usize) 
 
 extern "C" fn reallocate(context: *mut c_void, memory: *mut c_void, size: usize) -> *mut c_void {
     let to = allocate(context, size);
-    if let Some(block) = NonNull::new(memory).map(Block)
+    if let Some(block) = NonNull::new(memory).map(KeptBlock)
         && !to.is_null()
     {
         // SAFETY: NumPy passes the memory of a block and no longer uses it; both blocks have that many bytes behind their heads.
@@ -46,7 +46,7 @@ extern "C" fn reallocate(context: *mut c_void, memory: *mut c_void, size: usize)
 
 extern "C" fn free(_: *mut c_void, memory: *mut c_void, _: usize) {
     // NumPy passes the memory of a block, and no longer uses it.
-    let _ = NonNull::new(memory).map(|memory| keep(Some(Block(memory))));
+    let _ = NonNull::new(memory).map(|memory| keep(Some(KeptBlock(memory))));
 }
 
 /// NumPy's `PyDataMem_Handler`, with the `PyDataMemAllocator` at its end.
@@ -184,12 +184,12 @@ const HEAD: usize = 64;
 const HUGE: usize = 2 << 20;
 
 /// A block of memory, as a pointer to the array's memory behind its head. A dropped block goes back to the system.
-struct Block(NonNull<c_void>);
+struct KeptBlock(NonNull<c_void>);
 
 // SAFETY: the block has one owner.
-unsafe impl Send for Block {}
+unsafe impl Send for KeptBlock {}
 
-impl Block {
+impl KeptBlock {
     /// A block of `capacity` bytes; None if there is no memory for it.
     fn new(capacity: usize) -> Option<Self> {
         // SAFETY: a block is longer than its head, and aligned for it. The system may decline the request for huge pages.
@@ -218,7 +218,7 @@ impl Block {
     }
 }
 
-impl Drop for Block {
+impl Drop for KeptBlock {
     fn drop(&mut self) {
         let Some(layout) = Self::layout(self.capacity()) else { unreachable!("it was made with this layout") };
         // SAFETY: the block was allocated with this layout, and is not used any more.
@@ -227,10 +227,10 @@ impl Drop for Block {
 }
 
 /// Blocks that arrays gave back, the oldest first.
-static BLOCKS: Mutex<Vec<Block>> = Mutex::new(Vec::new());
+static BLOCKS: Mutex<Vec<KeptBlock>> = Mutex::new(Vec::new());
 
 /// Locks the blocks, but does not wait for ever: if another thread held the lock during a `fork`, the child keeps nothing.
-fn blocks() -> Option<MutexGuard<'static, Vec<Block>>> {
+fn blocks() -> Option<MutexGuard<'static, Vec<KeptBlock>>> {
     let attempt = || BLOCKS.try_lock().inspect_err(|_| thread::yield_now()).ok();
     (0..100).find_map(|_| attempt())
 }
@@ -239,14 +239,14 @@ fn blocks() -> Option<MutexGuard<'static, Vec<Block>>> {
 static LIMIT: AtomicUsize = AtomicUsize::new(MOST);
 
 /// Takes a block that has room for `bytes` bytes, and at most a quarter more.
-fn take(bytes: usize) -> Option<Block> {
+fn take(bytes: usize) -> Option<KeptBlock> {
     let mut blocks = blocks()?;
     let at = blocks.iter().rposition(|block| (bytes..=bytes + bytes / 4).contains(&block.capacity()))?;
     Some(blocks.remove(at))
 }
 
 /// Keeps a block, if there is one, and frees the oldest blocks beyond the limit.
-fn keep(block: Option<Block>) {
+fn keep(block: Option<KeptBlock>) {
     let Some(mut blocks) = blocks() else { return };
     blocks.extend(block.filter(|block| block.capacity() >= LEAST));
     let mut room = get_kept_memory();
@@ -256,7 +256,7 @@ fn keep(block: Option<Block>) {
         fits
     });
     let go = blocks.len() - stay.count();
-    let oldest: Vec<Block> = blocks.drain(..go).collect();
+    let oldest: Vec<KeptBlock> = blocks.drain(..go).collect();
     drop(blocks);
     // After the lock is released: the system takes long to free memory.
     drop(oldest);
