@@ -37,7 +37,7 @@ pub fn reduce<'py>(
     index: Option<&Object<'py>>,
 ) -> PyResult<(usize, Vec<[Option<Ndarray<'py>>; 2]>)> {
     let index = index.map(|index| index_type(Some(index), None, function)).transpose()?;
-    let reduction = Reduction { function, largest: &largest, keepdims, last: select_last_index };
+    let reduction = ReductionCall { function, largest: &largest, keepdims, last: select_last_index };
     let omit = match (omit, times) {
         (false, _) => Omit::Nothing,
         (true, false) => Omit::Nan,
@@ -51,7 +51,8 @@ pub fn reduce<'py>(
     Ok((empty_slices, ends.into_vec()))
 }
 
-struct Reduction<'a> {
+/// What a call of `argmax`, `max` or one of their kind wants.
+struct ReductionCall<'a> {
     /// The array function, as a message names it.
     function: &'a str,
     /// The wanted ends of the order: true for the largest, false for the smallest.
@@ -76,9 +77,9 @@ enum Empty<'a, 'py> {
 }
 
 /// The values and the indices at each wanted end of the order; None for those not wanted.
-type Ends<'py> = SmallVec<[[Option<Ndarray<'py>>; 2]; 2]>;
+type ValuesAndIndices<'py> = SmallVec<[[Option<Ndarray<'py>>; 2]; 2]>;
 
-impl Reduction<'_> {
+impl ReductionCall<'_> {
     /// Finds the index of the first or last extremum of a plain array; None if a slice is empty, or too long for the index type.
     #[inline(always)]
     fn index<'py>(
@@ -151,7 +152,7 @@ impl Reduction<'_> {
         values: bool,
         mut index: Option<Elements>,
         empty: Empty<'_, 'py>,
-    ) -> PyResult<Option<(usize, Ends<'py>)>> {
+    ) -> PyResult<Option<(usize, ValuesAndIndices<'py>)>> {
         let py = x.py();
         let function = self.function;
         let (x, mask) = match (take_plain(x), mask.map(take_plain)) {
@@ -189,7 +190,7 @@ impl Reduction<'_> {
             index = Some(index_type(None, None, function)?);
         }
         let shape = self.shape(&x, axes);
-        let mut ends = Ends::new();
+        let mut ends = ValuesAndIndices::new();
         let mut targets = SmallVec::<[Target; 2]>::new();
         for _ in self.largest {
             let values = values.then(|| Array::empty(py, &shape, x.elements, None)).transpose()?;
@@ -357,7 +358,7 @@ fn index<'py>(
     [keepdims, last]: [bool; 2],
     &[dtype, out, nan_policy, r#where, default]: &[Option<&Object<'py>>; 5],
 ) -> PyResult<Option<Object<'py>>> {
-    let reduction = Reduction { function, largest, keepdims, last };
+    let reduction = ReductionCall { function, largest, keepdims, last };
     if nan_policy.is_none()
         && r#where.is_none()
         && default.is_none()
@@ -421,14 +422,14 @@ fn values<'py>(
         return Ok(None);
     }
     let index = return_index.then(|| index_type(index_dtype, None, function)).transpose()?;
-    let reduction = Reduction { function, largest, keepdims, last };
+    let reduction = ReductionCall { function, largest, keepdims, last };
     let Some(omit) = omission(nan_policy) else { return Ok(None) };
     let answer = reduction.select(x, axis, omit, r#where, true, index, empty)?;
     answer.map(|(_, ends)| result(x.py(), ends, return_index)).transpose()
 }
 
 /// The result: a single value, or a named tuple of all values and then their indices.
-fn result<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<Object<'py>> {
+fn result<'py>(py: Python<'py>, mut ends: ValuesAndIndices<'py>, indices: bool) -> PyResult<Object<'py>> {
     let mut results = SmallVec::<[_; 4]>::new();
     for what in 0..1 + usize::from(indices) {
         for end in &mut ends {

@@ -19,12 +19,6 @@ struct Query {
     times: bool,
 }
 
-/// A mask in the shape of the array.
-type Mask<'a, 'py> = Option<&'a Ndarray<'py>>;
-
-/// The values and the indices.
-type Results<'py> = [Ndarray<'py>; 2];
-
 /// Finds the k best elements of a plain array along an axis; without an axis, of all its elements.
 ///
 /// `k` is at most the length of the axis. NaN, and with `times` the smallest integer, comes before or after every number. Where the
@@ -59,17 +53,17 @@ pub fn top_k_plain<'py>(
 }
 
 impl Query {
-    /// Finds the k best elements along an axis, or the default axis, or of the whole array; None if there are fewer than k, or the
-    /// mask is not a bool array of its shape.
+    /// Finds the k best elements along an axis, or the default axis, or of the whole array: their values and their indices. None if
+    /// there are fewer than k, or the mask is not a bool array of its shape.
     #[inline(always)]
     fn find<'py>(
         &self,
         x: Ndarray<'py>,
-        mask: Mask<'_, 'py>,
+        mask: Option<&Ndarray<'py>>,
         axis: Option<&Object<'py>>,
         default: Option<i64>,
         function: &str,
-    ) -> PyResult<Option<Results<'py>>> {
+    ) -> PyResult<Option<[Ndarray<'py>; 2]>> {
         let py = x.py();
         // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
         let x = Array::new(x, function)?;
