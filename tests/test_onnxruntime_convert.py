@@ -10,7 +10,7 @@ from onnx import AttributeProto, TensorProto, helper
 
 from extremum import spec
 from extremum.errors import ArgumentError, ModelError, SpecError
-from extremum.onnxruntime import Change, convert, library_path
+from extremum.onnxruntime import NodeConversion, convert, library_path
 from models import model
 from refusal import error_of, explained, refusal
 
@@ -49,7 +49,7 @@ def test_what_a_version_becomes(row):
     operator, attributes = becomes(row)
     assert only_node(conversion.model) == ("ai.extremum", operator, attributes)
     assert conversion.modified
-    assert conversion.changes == (Change("graph.node[0]", str(row), operator),)
+    assert conversion.changes == (NodeConversion("graph.node[0]", str(row), operator),)
     assert str(conversion) == f"graph.node[0]: {row} -> ai.extremum.{operator}"
 
 

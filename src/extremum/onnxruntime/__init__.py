@@ -11,13 +11,13 @@ from extremum.errors import required_by
 
 # The extra installs onnx too.
 with required_by("extremum.onnxruntime", extra_of="onnxruntime"):
-    from extremum.onnxruntime.convert import Change, Conversion, convert
+    from extremum.onnxruntime.convert import Conversion, NodeConversion, convert
     from extremum.onnxruntime.operators import library_path
 
 if TYPE_CHECKING:
     from extremum.onnxruntime.session import InferenceSession
 
-__all__ = ["Change", "Conversion", "InferenceSession", "convert", "library_path"]
+__all__ = ["Conversion", "InferenceSession", "NodeConversion", "convert", "library_path"]
 __dir__ = __all__.copy
 
 

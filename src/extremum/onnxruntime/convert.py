@@ -37,11 +37,11 @@ Which = Literal["all", "unsupported"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NodeConversion:
     """One converted node: its place, its version before, and its operator now.
 
-    >>> from extremum.onnxruntime import Change
-    >>> print(Change("graph.node[2] 'argmax_0'", before="ArgMax-13", after="ArgReduce"))
+    >>> from extremum.onnxruntime import NodeConversion
+    >>> print(NodeConversion("graph.node[2] 'argmax_0'", before="ArgMax-13", after="ArgReduce"))
     graph.node[2] 'argmax_0': ArgMax-13 -> ai.extremum.ArgReduce
     """
 
@@ -67,7 +67,7 @@ class Conversion:
     """
 
     model: onnx.ModelProto
-    changes: tuple[Change, ...]
+    changes: tuple[NodeConversion, ...]
 
     @property
     def modified(self) -> bool:
@@ -142,7 +142,7 @@ def convert_sites(
         if path in schemas:
             _name_outputs(node, result)
             _rewrite(schemas[path], node)
-            changes.append(Change(with_name(path, node), str(schemas[path]), node.op_type))
+            changes.append(NodeConversion(with_name(path, node), str(schemas[path]), node.op_type))
             _import(importer)
     _import(result)
     return Conversion(_declare_calls(result, sites, schemas), tuple(changes))
