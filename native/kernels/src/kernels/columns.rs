@@ -24,7 +24,7 @@
 use crate::element::compare::{HasLane, Index, Key, Lane, beats, pick_number};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
-use crate::kernels::lanes::{Aligned, Lines, Outputs, Source, prefetch_rows};
+use crate::kernels::lanes::{Aligned, IndexOf, LaneOf, Lines, Outputs, Source, prefetch_rows};
 use crate::vector::extent::Writable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -50,9 +50,8 @@ pub struct Columns<'a, S: Source, X> {
     pub ends: PhantomData<(S, X)>,
 }
 
-/// The key and the lane of a source's elements.
+/// The key of a source's elements.
 type KeyOf<S> = Key<<S as Source>::Element>;
-type LaneOf<S> = <<S as Source>::Element as HasLane>::Lane;
 
 /// The best lane of a column, and its row.
 type Champion<F> = (<F as HasLane>::Lane, <<F as HasLane>::Lane as Lane>::Index);
@@ -77,7 +76,7 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
         }
         // If lanes determine the elements and no index is wanted, no places are needed.
         let places = !S::Element::UNIQUE || self.to.iter().any(|to| !to.index.is_null());
-        let most = <LaneOf<S> as Lane>::Index::ROWS;
+        let most = IndexOf::<S>::ROWS;
         debug_assert!(self.rows > 0 && (!places || self.rows <= most));
         let done = match places {
             true => self.accumulate::<S::Element, true, true>(),
@@ -309,7 +308,7 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
     let mut first = Accumulators::<S::Element> { best: &mut *first.best, place: &mut first.place[..columns] };
     let mut second =
         Accumulators::<S::Element> { best: &mut second.best[..others], place: &mut second.place[..others] };
-    let mut flags = <LaneOf<S> as Lane>::Index::ZERO;
+    let mut flags = IndexOf::<S>::ZERO;
     for column in 0..columns {
         // If both ends began with the first row, the compiler would compare bools one by one.
         let begin = |lane| if X::BOTH { Some((lane, Index::ZERO)) } else { None };
@@ -337,11 +336,11 @@ unsafe fn few<S: Source, O: Order, const ROWS: usize>(
     last: bool,
     index: Writable,
 ) -> bool {
-    let mut flags = <LaneOf<S> as Lane>::Index::ZERO;
+    let mut flags = IndexOf::<S>::ZERO;
     for column in 0..columns {
         let ((lane, at), any) = descend::<S, O, ROWS, true>(lines, 0, column, None);
         flags = flags | any;
-        let at = if last { <LaneOf<S> as Lane>::Index::new(ROWS - 1) - at } else { at };
+        let at = if last { IndexOf::<S>::new(ROWS - 1) - at } else { at };
         index.element::<i64>(column).write_unaligned(place_or_none::<S::Element, O>(lane, at.widen()));
     }
     flags.any()
@@ -358,9 +357,9 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize, const PLACES: bool>(
     row: usize,
     column: usize,
     so_far: Option<Champion<S::Element>>,
-) -> (Champion<S::Element>, <LaneOf<S> as Lane>::Index) {
+) -> (Champion<S::Element>, IndexOf<S>) {
     let (mut champion, mut at) = so_far.unwrap_or((LaneOf::<S>::LOWEST, Index::ZERO));
-    let mut nan = <LaneOf<S> as Lane>::Index::ZERO;
+    let mut nan = IndexOf::<S>::ZERO;
     for step in 0..ROWS {
         let line = lines.line::<S>(step as isize);
         let lane = line.lane_or_nan::<O>(column);
@@ -371,7 +370,7 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize, const PLACES: bool>(
         }
         let better = is_first || beats::<O, _>(lane, champion);
         champion = if better { lane } else { champion };
-        at = if better { <LaneOf<S> as Lane>::Index::new(row + step) } else { at };
+        at = if better { IndexOf::<S>::new(row + step) } else { at };
         nan = nan.or(lane.unordered::<O>(lane));
     }
     ((champion, at), nan)

@@ -79,6 +79,12 @@ pub trait Source: Copy {
     fn plain(self) -> Plain<Self::Element>;
 }
 
+/// The lane of the elements of a source.
+pub type LaneOf<S> = <<S as Source>::Element as HasLane>::Lane;
+
+/// An index as wide as such a lane.
+pub type IndexOf<S> = <LaneOf<S> as Lane>::Index;
+
 /// Elements without a mask.
 #[derive(Clone, Copy)]
 pub struct Plain<E> {

@@ -19,7 +19,7 @@
 use crate::element::compare::{HasLane, Index, Key, Lane, utmost, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
-use crate::kernels::lanes::{LINE, Lines, Outputs, Source, prefetch};
+use crate::kernels::lanes::{IndexOf, LINE, LaneOf, Lines, Outputs, Source, prefetch};
 use crate::kernels::sweep::{STRETCH_ELEMENTS, SWEEP_BYTES, Sweep, sweep_ends};
 use crate::vector::extent::Readable;
 use std::marker::PhantomData;
@@ -240,21 +240,34 @@ const BOOL_STRETCH_ELEMENTS: usize = 128;
 /// As for [`find`].
 #[inline(always)]
 unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize, last: bool) -> Candidate<S::Element> {
-    let hit = |at| source.lane::<O>(at).key::<O>() == utmost::<O, _>();
-    let stretch = BOOL_STRETCH_ELEMENTS.min(len);
-    for done in (0..len).step_by(BOOL_STRETCH_ELEMENTS) {
-        // The last stretch overlaps one without a hit, which does no harm.
-        let far = done.min(len - stretch);
-        let start = if last { len - stretch - far } else { far };
-        let mut any = false;
-        for step in 0..stretch {
-            any |= hit(start + step);
+    let is_utmost = |at| source.lane::<O>(at).key::<O>() == utmost::<O, _>();
+    match block_with::<IndexOf<S>, BOOL_STRETCH_ELEMENTS>(len, last, is_utmost) {
+        Some(stretch) => (Some(utmost::<O, _>()), stretch),
+        None => (Some(worst::<O, _>()), (0, len)),
+    }
+}
+
+/// The first (or last) block of `BLOCK` elements, or of all if there are fewer, that has a hit: where it begins and ends.
+#[inline(always)]
+fn block_with<I: Index, const BLOCK: usize>(
+    len: usize,
+    last: bool,
+    hit: impl Fn(usize) -> bool,
+) -> Option<(usize, usize)> {
+    let block = BLOCK.min(len);
+    for done in (0..len).step_by(BLOCK) {
+        // The last block overlaps one without a hit, which does no harm.
+        let far = done.min(len - block);
+        let start = if last { len - block - far } else { far };
+        let mut any = I::ZERO;
+        for step in 0..block {
+            any = any.or(hit(start + step));
         }
-        if any {
-            return (Some(utmost::<O, _>()), (start, start + stretch));
+        if any.any() {
+            return Some((start, start + block));
         }
     }
-    (Some(worst::<O, _>()), (0, len))
+    None
 }
 
 /// The first (or last) place of a key that the block held when it was swept. If another thread has written since, the
@@ -264,7 +277,6 @@ unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize
 /// As for [`find`].
 #[inline(always)]
 unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key: Key<S::Element>) -> usize {
-    type LaneOf<S> = <<S as Source>::Element as HasLane>::Lane;
     let lane = |at| source.lane::<O>(at);
     if len < STRETCH_ELEMENTS {
         let mut places = (0..len).filter(|&at| lane(at).key::<O>() == key);
@@ -273,12 +285,12 @@ unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key
     // Comparing values is cheaper than comparing keys, but does not find NaN.
     let value = LaneOf::<S>::from_key(key);
     let at = if key == utmost::<O, _>() {
-        stretch_with::<<LaneOf<S> as Lane>::Index, LAST>(len, |at| lane(at).key::<O>() == key)
+        stretch_with::<IndexOf<S>, LAST>(len, |at| lane(at).key::<O>() == key)
     } else {
-        stretch_with::<<LaneOf<S> as Lane>::Index, LAST>(len, |at| lane(at) == value)
+        stretch_with::<IndexOf<S>, LAST>(len, |at| lane(at) == value)
     };
     // Within the stretch, a minimum finds the place: a loop that stops at the hit would end in an unpredictable branch.
-    let mut nearest = <LaneOf<S> as Lane>::Index::MAX;
+    let mut nearest = IndexOf::<S>::MAX;
     for step in 0..STRETCH_ELEMENTS {
         let distance = if LAST { STRETCH_ELEMENTS - 1 - step } else { step };
         let hit = lane(at + step).key::<O>() == key;
@@ -300,24 +312,11 @@ unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key
 /// As for [`find`].
 #[inline(always)]
 unsafe fn seek_number<S: Source, O: Order, const LAST: bool>(source: S, len: usize) -> Option<usize> {
-    type IndexOf<S> = <<<S as Source>::Element as HasLane>::Lane as Lane>::Index;
     let is_number = |at| !S::Element::is_losing_nan::<O>(source.lane_or_nan::<O>(at));
     // Most often the row has no number at all: then long blocks are faster than stretches.
-    let block = NUMBER_BLOCK_ELEMENTS.min(len);
-    for done in (0..len).step_by(NUMBER_BLOCK_ELEMENTS) {
-        // The last block overlaps one without a number, which does no harm.
-        let far = done.min(len - block);
-        let start = if LAST { len - block - far } else { far };
-        let mut any = IndexOf::<S>::ZERO;
-        for step in 0..block {
-            any = any.or(is_number(start + step));
-        }
-        if any.any() {
-            let mut places = (start..start + block).filter(|&at| is_number(at));
-            return if LAST { places.next_back() } else { places.next() };
-        }
-    }
-    None
+    let (start, stop) = block_with::<IndexOf<S>, NUMBER_BLOCK_ELEMENTS>(len, LAST, is_number)?;
+    let mut places = (start..stop).filter(|&at| is_number(at));
+    if LAST { places.next_back() } else { places.next() }
 }
 
 /// Elements that are searched for a number before each check: with AVX-512, a row without one is then read as fast as it is swept.

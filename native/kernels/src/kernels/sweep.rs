@@ -21,7 +21,7 @@
 use crate::element::compare::{HasLane, Index, Key, Lane, better_key, pick, utmost, worst};
 use crate::element::order::{Ends, Largest, Order, Smallest};
 use crate::element::types::{Bool, Float16Bits, SIGN};
-use crate::kernels::lanes::{Plain, Source};
+use crate::kernels::lanes::{IndexOf, LaneOf, Plain, Source};
 use crate::thresholds::FLOAT16_BITS_LEAST_ELEMENTS;
 use std::hint::black_box;
 use std::ops::BitOr;
@@ -175,9 +175,6 @@ unsafe fn sweep_few<S: Source, O: Order>(
     keys.reduce(better_key::<O, _>).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
 }
 
-/// The lanes that a source yields.
-type LaneOf<S> = <<S as Source>::Element as HasLane>::Lane;
-
 /// Sweeps `K` registers of `W` lanes in each step. The compiler keeps such small arrays in registers if all loops over them have
 /// constant bounds.
 ///
@@ -192,7 +189,7 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
     debug_assert!(len >= K * W && K.is_multiple_of(2), "{len} elements do not fill {K} registers of {W}");
     let mut first = [[worst::<X::First, LaneOf<S>>(); W]; K];
     let mut second = [[worst::<X::Second, LaneOf<S>>(); W]; K];
-    let mut nan = [<LaneOf<S> as Lane>::Index::ZERO; W];
+    let mut nan = [IndexOf::<S>::ZERO; W];
     let mut at = 0;
     while at < len {
         // Reading an element twice does not change an extremum.
