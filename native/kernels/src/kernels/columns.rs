@@ -75,7 +75,7 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
             return;
         }
         // If lanes determine the elements and no index is wanted, no places are needed.
-        let places = !S::Element::UNIQUE || self.to.iter().any(|to| !to.index.is_null());
+        let places = !S::Element::UNIQUE || self.to.iter().any(|to| to.wants_places());
         let most = IndexOf::<S>::ROWS;
         debug_assert!(self.rows > 0 && (!places || self.rows <= most));
         let done = match places {
@@ -130,10 +130,10 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         // last of equal lanes stays.
         let last_stays = !PLACES && !X::First::NAN_WINS;
         let lines = if last != last_stays { lines.from(rows as isize - 1).every(-1) } else { lines };
-        let Outputs { keys, values, .. } = self.to[0];
-        let index = self.to[0].places_of(columns);
+        let to = self.to[0];
+        let index = to.places_of(columns);
         // Not for narrow lanes: the compiler would compute them at the width of the results.
-        let bare = EXACT && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 && keys.is_null() && values.is_null();
+        let bare = EXACT && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 && !to.wants_keys() && !to.wants_values();
         match rows {
             2 if bare => return !few::<S::As<F>, X::First, 2>(lines, columns, last, index),
             3 if bare => return !few::<S::As<F>, X::First, 3>(lines, columns, last, index),

@@ -15,8 +15,8 @@ use crate::kernels::short_rows::ShortRows;
 use crate::kernels::small_inner::SmallInner;
 use crate::kernels::sweep::Sweep;
 use crate::operations::choice::{reads_both_at_once, short_kernel, short_kernel_under_mask};
-use crate::vector::extent::Readable;
 use crate::vector::extent::tests::CUT;
+use crate::vector::extent::{Readable, Writable};
 use crate::vector::set::with_set;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -65,7 +65,8 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, both: bool) -> 
         minus_one_for_identity: false,
         to,
         identity_seen: &mut identity_seen,
-        other: if both { other.as_mut_ptr().cast() } else { ptr::null_mut() },
+        // SAFETY: there is an element for each row.
+        other: if both { unsafe { Writable::bytes(other.as_mut_ptr().cast(), 4 * rows) } } else { Writable::none() },
         ahead: ptr::null(),
         bytes: 0,
     };
@@ -82,6 +83,9 @@ fn small_inner(blocks: usize, rows: usize, columns: usize) -> usize {
     let data = vec![7i32; blocks * rows * columns];
     let mut values = vec![0i32; blocks * columns];
     let mut index = vec![0i64; blocks * columns];
+    let results = blocks * columns;
+    // SAFETY: there is an element and an index for each column.
+    let to = unsafe { Outputs::new(ptr::null_mut(), values.as_mut_ptr().cast(), index.as_mut_ptr(), results) };
     let kernel = SmallInner {
         data: data.as_ptr().cast(),
         block: (4 * rows * columns) as isize,
@@ -92,8 +96,7 @@ fn small_inner(blocks: usize, rows: usize, columns: usize) -> usize {
         element: ElementType::Int32,
         largest: true,
         last: false,
-        index: index.as_mut_ptr(),
-        values: values.as_mut_ptr().cast(),
+        to,
     };
     // SAFETY: the memory holds the blocks and their results.
     unsafe { kernel.run() }
@@ -152,7 +155,7 @@ fn long_lines(lines: usize, len: usize, masked: bool, columns: bool) -> usize {
 /// # Safety
 /// The lines may be read, and there is room for a place for each of them.
 unsafe fn rows<S: Source<Element: Sweep>>(lines: Lines, rows: usize, len: usize, to: &[Outputs]) {
-    let against = &[ptr::null()];
+    let against = &[Readable::none()];
     // SAFETY: the caller's promise.
     unsafe { Rows::<S, Largest> { lines, rows, len, last: false, against, to, ends: PhantomData }.run() }
 }

@@ -4,7 +4,6 @@ use crate::element::compare::{HasLane, Key, Lane, worst};
 use crate::element::order::Order;
 use crate::vector::extent::{Readable, Writable};
 use std::marker::PhantomData;
-use std::ptr;
 
 /// Bytes of a cache line: the unit that the processor moves between memory and its caches.
 pub const LINE: usize = 64;
@@ -248,34 +247,36 @@ impl Lines {
         S::new(lines.data, lines.mask)
     }
 
-    /// Writes the key of one element of each line: the element at the line's place.
+    /// Writes the key of one element of each line: the element at the line's place, which `to` has.
     ///
     /// # Safety
-    /// The lines have these places, and `keys` has room for one key per line.
-    pub unsafe fn write_keys<S: Source, O: Order>(self, lines: usize, places: *const i64, keys: *mut u8) {
-        debug_assert!(keys.cast::<Key<S::Element>>().is_aligned(), "keys are in scratch memory, which is aligned");
+    /// The lines have these places, and `to` has room for one key per line.
+    pub unsafe fn write_keys<S: Source, O: Order>(self, lines: usize, to: Outputs) {
+        // SAFETY: the caller's promise.
+        let [places, keys] = unsafe { [to.places_of(lines), to.keys_of::<Key<S::Element>>(lines)] };
         for line in 0..lines {
             // SAFETY: the caller's promise.
             unsafe {
-                let lane = self.line::<S>(line as isize).lane::<O>(places.add(line).read_unaligned() as usize);
-                keys.cast::<Key<S::Element>>().add(line).write(lane.key::<O>());
+                let place = places.element::<i64>(line).read_unaligned() as usize;
+                let lane = self.line::<S>(line as isize).lane::<O>(place);
+                keys.element::<Key<S::Element>>(line).write(lane.key::<O>());
             }
         }
     }
 }
 
-/// Memory for the results of a block, which are contiguous; null for results that are not wanted.
+/// Memory for the results of a block, which are contiguous. What is not wanted has no memory.
 ///
-/// Who makes one promises the room; with debug assertions it is remembered, and checked where a kernel asks for a pointer.
+/// Who makes one promises the room; with debug assertions it is remembered, and checked wherever results are written or read.
 #[derive(Clone, Copy, Debug)]
 pub struct Outputs {
-    /// Receives the key of each extremum.
-    pub keys: *mut u8,
-    /// Receives the element itself. Alignment is not needed.
-    pub values: *mut u8,
-    /// Receives its place along the reduced axis, or -1 from a kernel that tells slices of NaN alone from others. Alignment is not
-    /// needed.
-    pub index: *mut i64,
+    /// Receives the key of each extremum; or null.
+    keys: *mut u8,
+    /// Receives the element itself; or null. Alignment is not needed.
+    values: *mut u8,
+    /// Receives its place along the reduced axis, or -1 from a kernel that tells slices of NaN alone from others; or null. Alignment
+    /// is not needed.
+    places: *mut i64,
     room: Room,
 }
 
@@ -287,8 +288,6 @@ struct Room {
 }
 
 impl Room {
-    const UNKNOWN: Self = Self::new(usize::MAX);
-
     const fn new(results: usize) -> Self {
         #[cfg(not(debug_assertions))]
         let _ = results;
@@ -303,10 +302,7 @@ impl Room {
     #[track_caller]
     fn from(self, position: usize) -> Self {
         #[cfg(debug_assertions)]
-        return match self.results {
-            usize::MAX => self,
-            results => Self::new(results.checked_sub(position).expect("a position with room")),
-        };
+        return Self::new(self.results.checked_sub(position).expect("a position with room"));
         #[cfg(not(debug_assertions))]
         {
             let _ = position;
@@ -325,41 +321,39 @@ impl Room {
 }
 
 impl Outputs {
-    /// No result is wanted.
-    pub const NOTHING: Self =
-        Self { keys: ptr::null_mut(), values: ptr::null_mut(), index: ptr::null_mut(), room: Room::UNKNOWN };
-
     /// Memory for `room` results.
     ///
     /// # Safety
-    /// Each pointer that is not null has room for as many, for as long as the outputs are used.
+    /// Each pointer that is not null has room for as many, for as long as the outputs are used; that of keys is aligned to them.
     #[inline(always)]
-    pub unsafe fn new(keys: *mut u8, values: *mut u8, index: *mut i64, room: usize) -> Self {
-        Self { keys, values, index, room: Room::new(room) }
+    pub unsafe fn new(keys: *mut u8, values: *mut u8, places: *mut i64, room: usize) -> Self {
+        Self { keys, values, places, room: Room::new(room) }
     }
 
-    /// A place in the output itself. Who knows the tile knows how much of it there is: see [`with_room`](Self::with_room).
+    /// Whether keys are wanted.
     #[inline(always)]
-    pub fn in_place(values: *mut u8, index: *mut i64) -> Self {
-        Self { values, index, ..Self::NOTHING }
+    pub fn wants_keys(self) -> bool {
+        !self.keys.is_null()
     }
 
-    /// The same memory, of which only `room` results are written.
-    ///
-    /// # Safety
-    /// As for [`new`](Self::new).
+    /// Whether the elements themselves are wanted.
     #[inline(always)]
-    pub unsafe fn with_room(self, room: usize) -> Self {
-        self.room.check(room);
-        Self { room: Room::new(room), ..self }
+    pub fn wants_values(self) -> bool {
+        !self.values.is_null()
+    }
+
+    /// Whether places are wanted.
+    #[inline(always)]
+    pub fn wants_places(self) -> bool {
+        !self.places.is_null()
     }
 
     /// Memory for the results from a position on, of elements of `size` bytes.
     #[inline(always)]
     pub fn from(self, position: usize, size: usize) -> Self {
         let at = |start: *mut u8| if start.is_null() { start } else { start.wrapping_add(position * size) };
-        let index = if self.index.is_null() { self.index } else { self.index.wrapping_add(position) };
-        Self { keys: at(self.keys), values: at(self.values), index, room: self.room.from(position) }
+        let places = if self.places.is_null() { self.places } else { self.places.wrapping_add(position) };
+        Self { keys: at(self.keys), values: at(self.values), places, room: self.room.from(position) }
     }
 
     /// Where the keys of `results` results go.
@@ -368,9 +362,20 @@ impl Outputs {
     /// There is room for them, unless they are not wanted.
     #[inline(always)]
     pub unsafe fn keys_of<K>(self, results: usize) -> Writable {
+        debug_assert!(self.keys.cast::<K>().is_aligned(), "keys are in scratch memory, which is aligned");
+        // SAFETY: the caller's promise.
+        unsafe { self.keys_of_size(results, size_of::<K>()) }
+    }
+
+    /// The same for keys of `size` bytes.
+    ///
+    /// # Safety
+    /// As for [`keys_of`](Self::keys_of).
+    #[inline(always)]
+    pub unsafe fn keys_of_size(self, results: usize, size: usize) -> Writable {
         self.room.check(results);
         // SAFETY: the caller's promise.
-        unsafe { Writable::bytes(self.keys, results * size_of::<K>()) }
+        unsafe { Writable::bytes(self.keys, results * size) }
     }
 
     /// Where the elements of `results` results go, of `size` bytes each.
@@ -392,7 +397,39 @@ impl Outputs {
     pub unsafe fn places_of(self, results: usize) -> Writable {
         self.room.check(results);
         // SAFETY: the caller's promise.
-        unsafe { Writable::bytes(self.index.cast(), results * size_of::<i64>()) }
+        unsafe { Writable::bytes(self.places.cast(), results * size_of::<i64>()) }
+    }
+
+    /// Replaces each of the first `results` places by what is made of its position and of it.
+    ///
+    /// # Safety
+    /// Places are wanted, and as many have been written.
+    #[inline(always)]
+    pub unsafe fn map_places(self, results: usize, new: impl Fn(usize, i64) -> i64) {
+        // SAFETY: the caller's promise.
+        let places = unsafe { self.places_of(results) };
+        for position in 0..results {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let place = places.element::<i64>(position);
+                place.write_unaligned(new(position, place.read_unaligned()));
+            }
+        }
+    }
+
+    /// Takes the first `results` keys, of `size` bytes each, and places from other memory.
+    ///
+    /// # Safety
+    /// Both have keys and places of as many results, those of the other are written, and they do not overlap.
+    #[inline(always)]
+    pub unsafe fn copy_from(self, other: Self, results: usize, size: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let keys = self.keys_of_size(results, size).address();
+            keys.copy_from_nonoverlapping(other.keys_of_size(results, size).address(), results * size);
+            let bytes = results * size_of::<i64>();
+            self.places_of(results).address().copy_from_nonoverlapping(other.places_of(results).address(), bytes);
+        }
     }
 }
 

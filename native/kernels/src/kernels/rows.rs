@@ -34,8 +34,8 @@ pub struct Rows<'a, S: Source, X> {
     pub len: usize,
     /// Whether the last of equal elements wins.
     pub last: bool,
-    /// For each end, the keys that the rows must reach, or null. For a row that falls short, place and value are unspecified.
-    pub against: &'a [*const u8],
+    /// For each end, the keys that the rows must reach, or nothing. For a row that falls short, place and value are unspecified.
+    pub against: &'a [Readable],
     /// For each end, where the results go.
     pub to: &'a [Outputs],
     /// The ends of the order.
@@ -69,8 +69,7 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
     /// # Safety
     /// As for [`Task::run`].
     #[inline(always)]
-    unsafe fn finish<O: Order>(&self, to: Outputs, against: *const u8, row: usize, candidate: Candidate<S::Element>) {
-        let against = Readable::bytes(against, self.rows * size_of::<Key<S::Element>>());
+    unsafe fn finish<O: Order>(&self, to: Outputs, against: Readable, row: usize, candidate: Candidate<S::Element>) {
         let keys = to.keys_of::<Key<S::Element>>(self.rows);
         let values = to.values_of(self.rows, size_of::<S::Element>());
         let index = to.places_of(self.rows);

@@ -23,7 +23,7 @@
 
 use crate::element::ElementType;
 use crate::isa::Task;
-use crate::kernels::lanes::write_bits;
+use crate::kernels::lanes::{Outputs, write_bits};
 use crate::thresholds::{SMALL_INNER_MOST_SHARED_BYTES, TILES_LEAST_COLUMNS};
 use crate::vector::extent::{Readable, Writable};
 use crate::vector::set::{NARROWEST, Set, Unpacked, store_places, values, with_kind, with_set};
@@ -51,10 +51,8 @@ pub struct SmallInner {
     pub largest: bool,
     /// Whether the last of equal elements wins.
     pub last: bool,
-    /// Receives the row of each extremum, block after block; null where it is not wanted. Alignment is not needed.
-    pub index: *mut i64,
-    /// Receives the extremum itself, likewise.
-    pub values: *mut u8,
+    /// Receives the row of each extremum and the extremum itself, block after block.
+    pub to: Outputs,
 }
 
 /// Whether several rows of `bytes` bytes share a register: they have to `follow` one another.
@@ -107,7 +105,7 @@ impl SmallInner {
     /// As for [`run`](Self::run).
     #[inline(always)]
     unsafe fn places(&self) -> Writable {
-        Writable::bytes(self.index.cast(), self.blocks * self.columns * size_of::<i64>())
+        self.to.places_of(self.blocks * self.columns)
     }
 
     /// Where all extrema are written.
@@ -116,7 +114,7 @@ impl SmallInner {
     /// As for [`run`](Self::run).
     #[inline(always)]
     unsafe fn extrema<K: Kind>(&self) -> Writable {
-        Writable::bytes(self.values, self.blocks * self.columns * K::SIZE)
+        self.to.values_of(self.blocks * self.columns, K::SIZE)
     }
 
     /// Chooses the registers, and whether a register holds several rows.
@@ -233,10 +231,10 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
                 return false;
             }
             let result = block * job.columns + column + at * V::LANES;
-            if !job.index.is_null() {
+            if job.to.wants_places() {
                 store_places::<K, V, false>(rows, job.places().add(result * size_of::<i64>()));
             }
-            if !job.values.is_null() {
+            if job.to.wants_values() {
                 let element = |lane: usize, row: usize| {
                     let row = from.wrapping_offset(job.row * row as isize);
                     row.wrapping_add(at * V::BYTES + lane * K::SIZE).read(K::SIZE)
@@ -368,10 +366,10 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
                 let row = rows.get::<K>(column) ^ least as usize;
                 let row = if job.last { row } else { job.rows - 1 - row };
                 let result = block * job.columns + column;
-                if !job.index.is_null() {
+                if job.to.wants_places() {
                     job.places().element::<i64>(result).write_unaligned(row as i64);
                 }
-                if !job.values.is_null() {
+                if job.to.wants_values() {
                     let from = from.add(row * width + column * K::SIZE);
                     let to = job.extrema::<K>().add(result * K::SIZE).write(K::SIZE);
                     to.copy_from_nonoverlapping(from.read(K::SIZE), K::SIZE);

@@ -19,7 +19,7 @@ use crate::operations::choice::{
 use crate::operations::input::{Input, with_sources};
 use crate::operations::sink::{MinusOne, Results, combine};
 use crate::thresholds::{MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS};
-use crate::vector::extent::Readable;
+use crate::vector::extent::{Readable, Writable};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -41,7 +41,7 @@ pub struct EndsOfBlock<'a> {
     /// The inputs, which differ in the end of the order alone.
     pub inputs: &'a [Input],
     /// For each end, the keys to reach, or null.
-    pub against: &'a [*const u8],
+    pub against: &'a [Readable],
     /// For each end, what receives the results.
     pub to: &'a [Outputs],
 }
@@ -59,7 +59,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         at: &ReductionOffsets,
         len: usize,
         span: Range<usize>,
-        against: &[*const u8; ENDS],
+        against: &[Readable; ENDS],
         to: &[Outputs; ENDS],
     ) -> bool {
         let ends = EndsOfBlock { inputs: &self.inputs, against, to };
@@ -201,12 +201,10 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             unsafe { read_columns(ends, lines, (wide, width), last, 0) };
             for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
                 // A row of a wide row is one of `group` neighbours.
-                for column in 0..width {
-                    // SAFETY: the kernel has written an index for each column.
-                    unsafe {
-                        let index = part.index.add(column);
-                        *index = if *index < 0 { -1 } else { *index * group as i64 + (first + column / len) as i64 };
-                    }
+                let row = |column, wide| wide * group as i64 + (first + column / len) as i64;
+                // SAFETY: the kernel has written a place for each column.
+                unsafe {
+                    part.map_places(width, |column, wide| if wide < 0 { -1 } else { row(column, wide) });
                 }
                 // The neighbours are combined; the first of them is the result so far.
                 for neighbour in 0..group {
@@ -214,8 +212,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                     // SAFETY: both have keys and indices for `len` columns.
                     unsafe {
                         if first + neighbour == 0 {
-                            to.keys.copy_from_nonoverlapping(part.keys, len * size);
-                            to.index.copy_from_nonoverlapping(part.index, len);
+                            to.copy_from(part, len, size);
                         } else {
                             combine(len, *to, part, input, last);
                         }
@@ -254,7 +251,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     unsafe fn row_batches(&self, ends: EndsOfBlock, lines: Lines, ahead: *const u8, rows: usize, len: usize) -> bool {
         let input = ends.inputs[0];
         let to = ends.to[0];
-        let are_bare = to.keys.is_null() && to.index.is_null();
+        let are_bare = !to.wants_keys() && !to.wants_places();
         let both = are_bare && !input.ignores_nan() && reads_both_at_once(input.element, len);
         let mut identity_seen = false;
         by_ends(ends, both, |EndsOfBlock { inputs, to, .. }| {
@@ -296,8 +293,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let rows = rows - done;
             let to = all[0].from(done, size);
             let other = match all {
-                [_, other] => other.from(done, size).values,
-                _ => ptr::null_mut(),
+                // SAFETY: the caller's promise.
+                [_, other] => unsafe { other.from(done, size).values_of(rows, size) },
+                _ => Writable::none(),
             };
             let follow = lines.stride == (len * size) as isize;
             let kernel = match lines.mask.is_null() {
@@ -321,10 +319,10 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             };
             // SAFETY: the caller's promise.
             let count = kernel.map_or(0, |kernel| unsafe { short_rows.run(kernel) });
-            if !to.keys.is_null() {
+            if to.wants_keys() {
                 // SAFETY: the kernel has written a place for each of these rows.
                 with_sources!(inputs, lines, S, X => unsafe {
-                    lines.write_keys::<S, <X as Ends>::First>(count, to.index, to.keys)
+                    lines.write_keys::<S, <X as Ends>::First>(count, to)
                 });
             }
             // The kernel has stopped at a batch with NaN, or at the end: the next rows are read in another way.
@@ -334,12 +332,13 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 identity_seen = true;
                 let lines = lines.from(count as isize);
                 let rests = [all[0], all[all.len() - 1]].map(|to| to.from(done + count, size));
-                let ends = EndsOfBlock { inputs, against: &[ptr::null(); 2][..all.len()], to: &rests[..all.len()] };
+                let ends =
+                    EndsOfBlock { inputs, against: &[Readable::none(); 2][..all.len()], to: &rests[..all.len()] };
                 // SAFETY: the caller's promise.
                 unsafe { self.row_by_row(ends, lines, rest, len) };
                 if minus_one_for_identity {
                     // SAFETY: the kernels have written a place for each of these rows.
-                    unsafe { write_minus_ones(&inputs[0], lines, rest, to.index.add(count)) };
+                    unsafe { write_minus_ones(&inputs[0], lines, rest, to.from(count, size)) };
                 }
             }
             done += count + rest;
@@ -374,25 +373,20 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 /// kernels give such rows a place, or -1.
 ///
 /// # Safety
-/// The rows are readable, and have the places.
-unsafe fn write_minus_ones(input: &Input, lines: Lines, rows: usize, index: *mut i64) {
+/// The rows are readable, and have the places that have been written.
+unsafe fn write_minus_ones(input: &Input, lines: Lines, rows: usize, to: Outputs) {
     let size = input.element.size();
-    for row in 0..rows {
+    // Whether the element at a place of a row is skipped, or is the identity.
+    let is_out = |row: usize, place: isize| {
         let line = lines.from(row as isize);
         // SAFETY: the caller's promise.
-        unsafe {
-            let index = index.add(row);
-            let place = index.read_unaligned() as isize;
-            if place < 0 {
-                continue;
-            }
-            let bits = bits(line.data.wrapping_offset(place * size as isize).read(size), size, false);
-            let masked = !line.mask.is_null() && *line.mask.wrapping_offset(place).read(1) == 0;
-            if masked || bits == input.element.identity(input.largest) || input.pattern().matches(bits) {
-                index.write_unaligned(-1);
-            }
-        }
-    }
+        let bits = unsafe { bits(line.data.wrapping_offset(place * size as isize).read(size), size, false) };
+        // SAFETY: the caller's promise.
+        let masked = !line.mask.is_null() && unsafe { *line.mask.wrapping_offset(place).read(1) } == 0;
+        masked || bits == input.element.identity(input.largest) || input.pattern().matches(bits)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { to.map_places(rows, |row, place| if place < 0 || is_out(row, place as isize) { -1 } else { place }) };
 }
 
 /// Reads both ends of the order `at_once`, or one after the other.

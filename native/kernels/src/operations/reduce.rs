@@ -22,9 +22,10 @@ use crate::operations::small;
 use crate::operations::small_inner;
 use crate::threads;
 use crate::thresholds::HEAD_BYTES;
+use crate::vector::extent::Readable;
+use std::array;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{array, ptr};
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
 ///
@@ -84,6 +85,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// As for [`reduce_ends`]; no other thread reduces these tiles.
     unsafe fn run(&self, tiles: Range<usize>, sinks: [&impl Sink; ENDS]) {
         let plan = self.plan;
+        let size = self.inputs[0].element.size();
         let plain = self.are_tiles();
         let minus_one = self.minus_one();
         let mut states = self.results();
@@ -108,14 +110,14 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 to
             });
             // SAFETY: the caller's promise; `to` has room for the tile, in the output or in memory of its own.
-            let identity_seen = unsafe { self.read(&at, len, 0..plan.reduced.len, &[ptr::null(); ENDS], &to) };
+            let identity_seen = unsafe { self.read(&at, len, 0..plan.reduced.len, &[Readable::none(); ENDS], &to) };
             for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
                 let minus_one = match minus_one {
                     MinusOne::EmptyOrIdentity if !identity_seen => MinusOne::Empty,
                     _ => minus_one,
                 };
                 // SAFETY: what the sink wants has been written.
-                unsafe { sink.take(at, &plan.kept, Tile { len, index: to.index, values: to.values, minus_one }) };
+                unsafe { sink.take(at, &plan.kept, Tile::of(*to, len, size, minus_one)) };
             }
         }
     }
@@ -165,14 +167,20 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         states: &mut [Results; ENDS],
         sinks: [&impl Sink; ENDS],
     ) {
+        let size = self.inputs[0].element.size();
         for (state, sink) in states.iter_mut().zip(sinks) {
-            let Outputs { keys, index, .. } = state.outputs();
-            // The keys of integers are the integers.
+            let results = state.outputs();
             let minus_one = self.minus_one();
+            // The keys of integers are the integers.
             let are_keys = sink.wants(minus_one).values && self.inputs[0].element.is_integer();
-            let values = if are_keys { keys } else { ptr::null_mut() };
             // SAFETY: the caller's promise; the sink fetches values that are missing.
-            unsafe { sink.take(at, &self.plan.kept, Tile { len, index, values, minus_one }) };
+            unsafe {
+                let mut tile = Tile::of(results, len, size, minus_one);
+                if are_keys {
+                    tile.values = results.keys_of_size(len, size).address();
+                }
+                sink.take(at, &self.plan.kept, tile);
+            }
         }
     }
 
@@ -208,12 +216,14 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let span = start..plan.reduced.len.min(start + plan.chunk);
             if step == 0 {
                 // SAFETY: the caller's promise.
-                unsafe { self.reduce_span(at, len, span, &[ptr::null(); ENDS], &states) };
+                unsafe { self.reduce_span(at, len, span, &[Readable::none(); ENDS], &states) };
             } else {
                 // Only a block that reaches the keys found so far has to report places.
-                let against = states.map(|state| state.keys.cast_const());
+                let size = self.inputs[0].element.size();
+                // SAFETY: the blocks before have left keys.
+                let against = states.map(|state| unsafe { state.keys_of_size(len, size).readable() });
                 let block = block.each_mut().map(Results::outputs);
-                // SAFETY: the caller's promise; the blocks before have left keys.
+                // SAFETY: the caller's promise.
                 unsafe { self.reduce_span(at, len, span, &against, &block) };
                 for ((state, block), input) in states.iter().zip(block).zip(&self.inputs) {
                     // SAFETY: both have results for the tile.
@@ -233,24 +243,18 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         at: ReductionOffsets,
         len: usize,
         span: Range<usize>,
-        against: &[*const u8; ENDS],
+        against: &[Readable; ENDS],
         to: &[Outputs; ENDS],
     ) {
         let reduced = self.plan.reduced;
         let first_index = reduced.after(at, span.start).index;
         // SAFETY: the caller's promise.
         unsafe { self.read(&at, len, span, against, to) };
-        // Copies: for all the compiler knows, writing an index could change where the next one lies.
-        let reduced = reduced.strides.index;
-        for Outputs { index, .. } in *to {
+        let step = reduced.strides.index;
+        for to in to {
             // A place along the axis becomes an index; -1 is none.
-            for position in 0..len {
-                // SAFETY: a place has been written for each position.
-                unsafe {
-                    let index = index.add(position);
-                    *index = if *index < 0 { -1 } else { first_index + *index * reduced };
-                }
-            }
+            // SAFETY: a place has been written for each position.
+            unsafe { to.map_places(len, |_, place| if place < 0 { -1 } else { first_index + place * step }) };
         }
     }
 
@@ -309,7 +313,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let to = states.each_mut().map(Results::outputs);
             // SAFETY: the caller's promise; the first call leaves results for the others.
             unsafe {
-                self.reduce_span(at, len, start..start + head, &[ptr::null(); ENDS], &to);
+                self.reduce_span(at, len, start..start + head, &[Readable::none(); ENDS], &to);
                 if !self.is_settled(len, &to) {
                     return tile;
                 }

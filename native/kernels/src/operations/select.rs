@@ -17,14 +17,14 @@
 //! read twice only where it may occur.
 
 use crate::element::{IndexType, Pattern};
-use crate::kernels::lanes::{Outputs, bits, write_bits};
+use crate::kernels::lanes::{bits, write_bits};
 use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, merge, place, position, positions,
     sort,
 };
 use crate::operations::input::{Input, Omit};
 use crate::operations::reduce::{reduce, reduce_ends};
-use crate::operations::sink::{MinusOne, Sink, Tile, Wants};
+use crate::operations::sink::{Direct, MinusOne, Sink, Tile, Wants};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{array, ptr};
@@ -65,10 +65,10 @@ unsafe impl Sync for Indices {}
 
 impl Sink for Indices {
     #[inline]
-    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs {
+    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Direct {
         let plain = self.index.size() == 8 && (axis.strides.output == 8 || axis.len == 1);
         let index = if plain { self.output.wrapping_offset(at.output).cast() } else { ptr::null_mut() };
-        Outputs::in_place(ptr::null_mut(), index)
+        Direct { values: ptr::null_mut(), index }
     }
 
     #[inline]
@@ -222,13 +222,18 @@ impl Sink for Answers<'_> {
     }
 
     #[inline]
-    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs {
+    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Direct {
         let Target { values, indices, index, .. } = self.target;
         if axis.strides.output != 1 && axis.len > 1 {
-            return Outputs::NOTHING;
+            return Direct::NOTHING;
         }
-        let index = if index.size() == 8 { indices.cast() } else { ptr::null_mut() };
-        Outputs::in_place(values, index).from(at.output as usize, self.input.element.size())
+        let values_at = values.wrapping_offset(at.output * self.input.element.size() as isize);
+        let indices_at = indices.cast::<i64>().wrapping_offset(at.output);
+        let has_indices = index.size() == 8 && !indices.is_null();
+        Direct {
+            values: if values.is_null() { values } else { values_at },
+            index: if has_indices { indices_at } else { ptr::null_mut() },
+        }
     }
 
     unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {

@@ -23,8 +23,8 @@ pub trait Sink {
 
     /// The output itself, as far as the results of a tile may be written directly to it.
     #[inline]
-    fn direct_output(&self, _at: ReductionOffsets, _axis: &ReductionAxis) -> Outputs {
-        Outputs::NOTHING
+    fn direct_output(&self, _at: ReductionOffsets, _axis: &ReductionAxis) -> Direct {
+        Direct::NOTHING
     }
 
     /// Takes a tile that starts at `at` and runs along `axis`; not called where all of it has gone to the output,
@@ -34,6 +34,17 @@ pub trait Sink {
     /// The tile holds what the sink [wants](Self::wants) for each of its positions, and lies in the layout of the reduction that
     /// the sink was made for.
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile);
+}
+
+/// Places in the output itself, for the results of a tile; null where they have another layout or type.
+#[derive(Clone, Copy, Debug)]
+pub struct Direct {
+    pub values: *mut u8,
+    pub index: *mut i64,
+}
+
+impl Direct {
+    pub const NOTHING: Self = Self { values: ptr::null_mut(), index: ptr::null_mut() };
 }
 
 /// What a sink has to know about each position.
@@ -71,6 +82,20 @@ pub struct Tile {
 }
 
 impl Tile {
+    /// The first `len` results, whose elements have `size` bytes.
+    ///
+    /// # Safety
+    /// There are as many, written as far as they are wanted.
+    #[inline(always)]
+    pub unsafe fn of(results: Outputs, len: usize, size: usize, minus_one: MinusOne) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let index = results.places_of(len).address().cast();
+            let values = results.values_of(len, size).address();
+            Self { len, index, values, minus_one }
+        }
+    }
+
     /// Where the index of a position stands.
     ///
     /// # Safety
@@ -128,10 +153,17 @@ impl Results {
     }
 
     pub fn outputs(&mut self) -> Outputs {
+        let (keys, index) = self.reserve();
+        // SAFETY: the memory has that much room.
+        unsafe { Outputs::new(keys, ptr::null_mut(), index, self.len) }
+    }
+
+    /// Memory for keys, then for indices.
+    #[inline(always)]
+    fn reserve(&mut self) -> (*mut u8, *mut i64) {
         let keys = (self.len * self.size).next_multiple_of(LINE);
         let memory = self.memory.reserve(keys + self.len * size_of::<i64>());
-        // SAFETY: the memory has that much room for keys, then for indices.
-        unsafe { Outputs::new(memory, ptr::null_mut(), memory.wrapping_add(keys).cast(), self.len) }
+        (memory, memory.wrapping_add(keys).cast())
     }
 
     /// Where the `len` results of a tile go, as far as they are wanted: directly to the output, or else to this memory; and whether
@@ -140,20 +172,21 @@ impl Results {
     /// # Safety
     /// The output has room for the tile where it is written directly.
     #[inline]
-    pub unsafe fn with(&mut self, direct: Outputs, wants: Wants, len: usize) -> (Outputs, bool) {
-        let mut to = direct;
-        to.values = if wants.values { direct.values } else { ptr::null_mut() };
-        to.index = if wants.index { direct.index } else { ptr::null_mut() };
-        let values = wants.values && to.values.is_null();
-        let index = wants.index && to.index.is_null();
-        if values || index {
-            let memory = self.outputs();
-            to.values = if values { memory.keys } else { to.values };
-            to.index = if index { memory.index } else { to.index };
+    pub unsafe fn with(&mut self, direct: Direct, wants: Wants, len: usize) -> (Outputs, bool) {
+        let mut values = if wants.values { direct.values } else { ptr::null_mut() };
+        let mut index = if wants.index { direct.index } else { ptr::null_mut() };
+        let own_values = wants.values && values.is_null();
+        let own_index = wants.index && index.is_null();
+        if own_values || own_index {
+            debug_assert!(len <= self.len, "{len} results, and memory for {}", self.len);
+            // Elements take the memory of keys, which are not wanted.
+            let memory = self.reserve();
+            values = if own_values { memory.0 } else { values };
+            index = if own_index { memory.1 } else { index };
         }
-        debug_assert!(len <= self.len || !(values || index), "{len} results, and memory for {}", self.len);
-        // SAFETY: the caller's promise.
-        (unsafe { to.with_room(len) }, values || index || wants.always_called)
+        // SAFETY: the caller's promise, and the assertion.
+        let to = unsafe { Outputs::new(ptr::null_mut(), values, index, len) };
+        (to, own_values || own_index || wants.always_called)
     }
 }
 
@@ -163,17 +196,18 @@ impl Results {
 /// Both have `len` keys of the input's type and `len` indices, all of them written.
 pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input, last: bool) {
     with_element_and_order!(input.element, input.largest, E, O => {
-        let task = Combine::<Key<E>, O> {
-            len,
-            keys: so_far.keys.cast(),
-            index: so_far.index,
-            block_keys: block.keys.cast(),
-            block_index: block.index,
-            last,
-            order: PhantomData,
-        };
         // SAFETY: the caller's promise.
-        unsafe { dispatch(task) }
+        unsafe {
+            dispatch(Combine::<Key<E>, O> {
+                len,
+                keys: so_far.keys_of::<Key<E>>(len).address().cast(),
+                index: so_far.places_of(len).address().cast(),
+                block_keys: block.keys_of::<Key<E>>(len).address().cast(),
+                block_index: block.places_of(len).address().cast(),
+                last,
+                order: PhantomData,
+            })
+        }
     })
 }
 
@@ -183,10 +217,10 @@ pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input
 /// There are `len` keys of the input's type, all of them written.
 pub unsafe fn are_utmost(len: usize, results: Outputs, input: &Input) -> bool {
     with_element_and_order!(input.element, input.largest, E, O => {
-        let keys = results.keys.cast::<Key<E>>();
-        debug_assert!(keys.is_aligned());
         // SAFETY: the caller's promise.
-        (0..len).all(|at| unsafe { *keys.add(at) } == utmost::<O, _>())
+        let keys = unsafe { results.keys_of::<Key<E>>(len) };
+        // SAFETY: the caller's promise.
+        (0..len).all(|at| unsafe { *keys.element::<Key<E>>(at) } == utmost::<O, _>())
     })
 }
 

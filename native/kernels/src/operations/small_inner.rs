@@ -1,16 +1,16 @@
 //! Many blocks of rows of a few columns: the reduced axis is short and has a tiny kept axis inside. Such a block ends before a
 //! tile would pay; here one call of a kernel reads several blocks.
 
-use crate::kernels::lanes::{Lines, Outputs};
+use crate::kernels::lanes::Lines;
 use crate::kernels::small_inner::SmallInner;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::{EndsOfBlock, read_columns};
 use crate::operations::input::Input;
-use crate::operations::sink::{MinusOne, Results, Sink, Tile};
+use crate::operations::sink::{Direct, MinusOne, Results, Sink, Tile};
 use crate::threads;
 use crate::thresholds::SMALL_INNER_TILE_COLUMNS;
+use crate::vector::extent::Readable;
 use std::ops::Range;
-use std::ptr;
 
 /// Reduces inputs that differ only in the end of the order. The layout is one that [`choose`](super::choice::choose) has chosen this for.
 ///
@@ -63,7 +63,7 @@ unsafe fn read(
     let size = element.size();
     let block = next.strides.input;
     let follow = blocks == 1 || next.strides.output == line.strides.output * columns as isize;
-    let direct = if follow { sink.direct_output(at, line) } else { Outputs::NOTHING };
+    let direct = if follow { sink.direct_output(at, line) } else { Direct::NOTHING };
     // SAFETY: the caller's promise: the output has room for all blocks where they follow one another.
     let (to, takes) = unsafe { memory.with(direct, sink.wants(MinusOne::Unused), blocks * columns) };
     // Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
@@ -79,16 +79,18 @@ unsafe fn read(
         let data = input.data.wrapping_offset(at.input + block * done as isize);
         let blocks = blocks - done;
         let into = to.from(done * columns, size);
-        let Outputs { values, index, .. } = into;
         let rows = rows.len;
-        let task = SmallInner { data, block, blocks, row, rows, columns, element, largest, last, index, values };
+        let task = SmallInner { data, block, blocks, row, rows, columns, element, largest, last, to: into };
         // SAFETY: the caller's promise; `to` has room for all blocks, or is null where nothing is wanted.
         let count = unsafe { task.run() };
         if count < blocks {
             // The next block contains NaN.
             let data = data.wrapping_offset(block * count as isize);
-            let ends =
-                EndsOfBlock { inputs: &[*input], against: &[ptr::null()], to: &[into.from(count * columns, size)] };
+            let ends = EndsOfBlock {
+                inputs: &[*input],
+                against: &[Readable::none()],
+                to: &[into.from(count * columns, size)],
+            };
             // SAFETY: as above.
             unsafe {
                 let lines = Lines::plain(data, row, rows, columns * size);
@@ -97,21 +99,16 @@ unsafe fn read(
         }
         done += count + 1;
     }
-    if !to.index.is_null() && (step, at.index) != (1, 0) {
-        for place in 0..blocks * columns {
-            // SAFETY: the kernels have written an index for each column of each block.
-            unsafe {
-                let index = to.index.add(place);
-                index.write_unaligned(at.index + step * index.read_unaligned());
-            }
-        }
+    if to.wants_places() && (step, at.index) != (1, 0) {
+        // SAFETY: the kernels have written a place for each column of each block.
+        unsafe { to.map_places(blocks * columns, |_, place| at.index + step * place) };
     }
     let taken = if takes { blocks } else { 0 };
     for block in 0..taken {
-        let Outputs { values, index, .. } = to.from(block * columns, size);
         // SAFETY: the caller's promise; what the sink wants has been written for each column.
         unsafe {
-            sink.take(next.after(at, block), line, Tile { len: columns, index, values, minus_one: MinusOne::Unused })
-        };
+            let tile = Tile::of(to.from(block * columns, size), columns, size, MinusOne::Unused);
+            sink.take(next.after(at, block), line, tile);
+        }
     }
 }

@@ -207,6 +207,13 @@ impl Readable {
 }
 
 impl Writable {
+    /// A null pointer, for what is not wanted: nothing may be written.
+    #[inline(always)]
+    pub fn none() -> Self {
+        // SAFETY: there are no lines.
+        unsafe { Self::lines(ptr::null_mut(), 0, 0, 0) }
+    }
+
     /// Where `count` bytes are written.
     #[inline(always)]
     #[track_caller]

@@ -375,7 +375,7 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
     #[inline(always)]
     unsafe fn answer(&self, first: usize, constants: Constants<V>, spill: *const V, best: [V; ROWS]) {
         let job = self.job;
-        let has_places = !B::Mode::BOTH && !job.to.index.is_null();
+        let has_places = !B::Mode::BOTH && job.to.wants_places();
         // Values alone need no search: a lane other than zero says which element it was.
         if !has_places && self.write(first, best) {
             return;

@@ -74,8 +74,8 @@ pub struct ShortRows {
     /// Set where an element, masked or not, equals the identity, which replaces masked ones; may be null without a mask.
     pub identity_seen: *mut bool,
     /// Receives the extremum at the other end of the order, which [`ShortKernel::Transposed`] and [`ShortKernel::Unrolled`] find
-    /// where no place is wanted; or null.
-    pub other: *mut u8,
+    /// where no place is wanted; or nothing.
+    pub other: Writable,
     /// Memory that is read next, as long as the rows, for [`transposed`] to prefetch; or null.
     pub ahead: *const u8,
     /// Bytes of the array that the rows are read from; 0 where they are a copy, which the first-level cache holds.
@@ -106,7 +106,8 @@ impl Deref for Job {
 impl Job {
     /// The same job for the other end of the order.
     fn opposite<K: Kind>(&self) -> Self {
-        let to = Outputs::in_place(self.other, ptr::null_mut());
+        // SAFETY: the other end has room for an element of each row.
+        let to = unsafe { Outputs::new(ptr::null_mut(), self.other.address(), ptr::null_mut(), self.rows) };
         let short_rows = ShortRows { to, ..self.short_rows };
         Self { short_rows, flip: self.flip ^ Self::reversal::<K>(), ..*self }
     }
@@ -145,15 +146,6 @@ impl Job {
         self.to.values_of(self.rows, K::SIZE)
     }
 
-    /// Where the extrema at the other end of the order are written.
-    ///
-    /// # Safety
-    /// As for [`values`](Self::values).
-    #[inline(always)]
-    unsafe fn others<K: Kind>(&self) -> Writable {
-        Writable::bytes(self.other, self.rows * K::SIZE)
-    }
-
     /// Writes the places of the extrema of some rows, and the elements there. All bits set are -1 for any pointer width.
     ///
     /// # Safety
@@ -161,13 +153,13 @@ impl Job {
     #[inline(always)]
     unsafe fn put<K: Kind, const ROWS: usize>(&self, first: usize, places: [usize; ROWS]) {
         debug_assert!(first + ROWS <= self.rows);
-        if !self.to.index.is_null() {
+        if self.to.wants_places() {
             let index = self.to.places_of(self.rows);
             for (row, &place) in places.iter().enumerate() {
                 index.element::<i64>(first + row).write_unaligned(place as isize as i64);
             }
         }
-        if !self.to.values.is_null() {
+        if self.to.wants_values() {
             for (row, &place) in places.iter().enumerate() {
                 let from = self.row(first + row).add(place * K::SIZE);
                 let bits = read_bits(from.read(K::SIZE), K::SIZE);
@@ -182,7 +174,7 @@ impl Job {
     /// There is room for it.
     #[inline(always)]
     unsafe fn put_bits<K: Kind>(&self, row: usize, bits: u64) {
-        debug_assert!(row < self.rows && !self.to.values.is_null());
+        debug_assert!(row < self.rows && self.to.wants_values());
         write_bits(self.values::<K>().add(row * K::SIZE).write(K::SIZE), bits, K::SIZE);
     }
 
@@ -231,8 +223,8 @@ impl ShortRows {
             4 => lines.debug_assert_there::<u32>(rows, len),
             _ => lines.debug_assert_there::<u64>(rows, len),
         }
-        debug_assert!(!(ignore_nan || minus_one_for_identity) || to.values.is_null(), "a place of -1 has no element");
-        debug_assert!(other.is_null() || to.index.is_null(), "both ends of the order have no places");
+        debug_assert!(!(ignore_nan || minus_one_for_identity) || !to.wants_values(), "a place of -1 has no element");
+        debug_assert!(other.is_null() || !to.wants_places(), "both ends of the order have no places");
     }
 
     /// Reads rows of elements of a kind.

@@ -214,7 +214,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
             debug_assert!(first + V::LANES <= job.rows);
             // Each end keeps the first of equal lanes, with its bits: places are not needed.
             best.xor(constants.flip).store(job.values::<K>().add(first * K::SIZE));
-            least.xor(constants.flip).store(job.others::<K>().add(first * K::SIZE));
+            least.xor(constants.flip).store(job.other.add(first * K::SIZE));
         } else {
             self.write(first, best, place, constants);
         }
@@ -263,13 +263,13 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
     unsafe fn write(&self, first: usize, best: V, place: V, Constants { flip, least, .. }: Constants<V>) {
         let job = self.0;
         debug_assert!(first + V::LANES <= job.rows);
-        if !job.to.index.is_null() {
+        if job.to.wants_places() {
             let least = best.eq(least);
             let places = if job.minus_one_for_identity { least.select(splat::<K, V>(-1), place) } else { place };
             let to = job.to.places_of(job.rows).add(first * size_of::<i64>());
             store_places::<K, V, true>(places, to);
         }
-        if !job.to.values.is_null() {
+        if job.to.wants_values() {
             let element = |lane: usize, place: usize| job.row(first + lane).wrapping_add(place * K::SIZE).read(K::SIZE);
             values::<K, V>(best, place, flip, element, job.values::<K>().add(first * K::SIZE));
         }
