@@ -2,8 +2,6 @@
 //!
 //! NaN and NaT are recognised by their bits, so that one kernel per element size serves all types.
 
-#![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
-
 use crate::element::Pattern;
 use crate::isa::Task;
 use crate::vector::extent::{Readable, Writable};
@@ -41,11 +39,14 @@ impl Task for ReplaceSkipped {
         debug_assert!(matches!(self.size, 1 | 2 | 4 | 8) && !self.to.is_null());
         debug_assert!(matches!(self.mask_strides.1, 0 | 1), "a mask with gaps is packed first");
         debug_assert!(self.size == 8 || self.fill >> (8 * self.size) == 0, "{:x} is wider than an element", self.fill);
-        match self.size {
-            1 => self.lines::<u8>(),
-            2 => self.lines::<u16>(),
-            4 => self.lines::<u32>(),
-            _ => self.lines::<u64>(),
+        // SAFETY: the caller's promise, and `T` has the size of the elements.
+        unsafe {
+            match self.size {
+                1 => self.lines::<u8>(),
+                2 => self.lines::<u16>(),
+                4 => self.lines::<u32>(),
+                _ => self.lines::<u64>(),
+            }
         }
     }
 }
@@ -64,10 +65,14 @@ impl ReplaceSkipped {
             (lines, len) = (1, lines * len);
         }
         let bytes = lines * len * size_of::<T>();
-        let all_from = Readable::bytes(self.from, bytes);
-        let all_to = Writable::bytes(self.to, bytes);
         // Where all elements share the byte of their line, it is read once.
-        let all_mask = Readable::lines(self.mask, stride, lines, if step == 0 { 1 } else { len });
+        let mask_bytes = if step == 0 { 1 } else { len };
+        // SAFETY: the caller's promise.
+        let all_from = unsafe { Readable::bytes(self.from, bytes) };
+        // SAFETY: the caller's promise.
+        let all_to = unsafe { Writable::bytes(self.to, bytes) };
+        // SAFETY: the caller's promise.
+        let all_mask = unsafe { Readable::lines(self.mask, stride, lines, mask_bytes) };
         for line in 0..lines {
             let at = line * len;
             let from = all_from.wrapping_add(at * size_of::<T>());
@@ -75,9 +80,12 @@ impl ReplaceSkipped {
             let mask = all_mask.wrapping_offset(stride * line as isize);
             // Two loops: the compiler does not vectorise a loop that may read and write the same memory through two pointers. The
             // copy is scratch memory, so its elements are aligned.
-            identity_seen |= match self.from.is_null() {
-                true => self.masked(|at| *to.element::<T>(at), to, len, mask, step),
-                false => self.masked(|at| from.element::<T>(at).read_unaligned(), to, len, mask, step),
+            // SAFETY: the line has `len` elements, in the block and in its copy, and its mask.
+            identity_seen |= unsafe {
+                match self.from.is_null() {
+                    true => self.masked(|at| *to.element::<T>(at), to, len, mask, step),
+                    false => self.masked(|at| from.element::<T>(at).read_unaligned(), to, len, mask, step),
+                }
             };
         }
         identity_seen
@@ -102,15 +110,20 @@ impl ReplaceSkipped {
         let magnitude = T::new(magnitude);
         let limit = T::new(limit);
         let fits = |bits: T| !bits.matches(flip, magnitude, limit);
-        let masked = |at: usize| *mask.element::<u8>(at) != 0;
+        // SAFETY: asked only where the mask has a byte for each element.
+        let masked = |at: usize| unsafe { *mask.element::<u8>(at) } != 0;
         // One byte for the whole line is read before the loop.
         let whole = step == 0 && !mask.is_null();
-        let there = !whole || *mask.read(1) != 0;
-        match self.pattern.is_none() {
-            true if whole => self.line(from, to, len, |_, _| there),
-            true => self.line(from, to, len, |at, _| masked(at)),
-            false if whole || mask.is_null() => self.line(from, to, len, |_, bits| there & fits(bits)),
-            false => self.line(from, to, len, |at, bits| masked(at) & fits(bits)),
+        // SAFETY: the mask has this byte.
+        let there = !whole || unsafe { *mask.read(1) } != 0;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.pattern.is_none() {
+                true if whole => self.line(from, to, len, |_, _| there),
+                true => self.line(from, to, len, |at, _| masked(at)),
+                false if whole || mask.is_null() => self.line(from, to, len, |_, bits| there & fits(bits)),
+                false => self.line(from, to, len, |at, bits| masked(at) & fits(bits)),
+            }
         }
     }
 
@@ -133,7 +146,8 @@ impl ReplaceSkipped {
             let bits = from(at);
             // A masked element with these bits counts too: the second look that follows is then in vain, but rare.
             identity_seen |= bits == fill;
-            *to.element::<T>(at) = if stays(at, bits) { bits } else { fill };
+            // SAFETY: there is room for `len` elements.
+            unsafe { *to.element::<T>(at) = if stays(at, bits) { bits } else { fill } };
         }
         identity_seen
     }

@@ -33,7 +33,9 @@
 use crate::isa::Task;
 use crate::kernels::lanes::prefetch_rows;
 use crate::kernels::short_rows::chunked::Chunked;
-use crate::kernels::short_rows::mode::{AsIntegers, Both, Flip, IgnoreNan, Masked, Mode, Plain};
+use crate::kernels::short_rows::mode::{
+    AsIntegersMode, BothMode, FlipMode, IgnoreNanMode, MaskedMode, Mode, PlainMode,
+};
 use crate::kernels::short_rows::unrolled::Unrolled;
 use crate::kernels::short_rows::{Constants, Job};
 use crate::thresholds::{
@@ -88,9 +90,11 @@ pub unsafe fn masked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) 
         0 // Masks are not read.
     } else {
         match count {
-            ..=4 => set.run(Batches::<K, I::Register, Unrolled<Masked, 4>, BATCH_ROWS>::new(job)),
-            5 | 6 => set.run(Batches::<K, I::Register, Unrolled<Masked, 6>, BATCH_ROWS>::new(job)),
-            _ => set.run(Batches::<K, I::Register, Unrolled<Masked, UNROLLED_MOST_REGISTERS>, BATCH_ROWS>::new(job)),
+            ..=4 => set.run(Batches::<K, I::Register, Unrolled<MaskedMode, 4>, BATCH_ROWS>::new(job)),
+            5 | 6 => set.run(Batches::<K, I::Register, Unrolled<MaskedMode, 6>, BATCH_ROWS>::new(job)),
+            _ => {
+                set.run(Batches::<K, I::Register, Unrolled<MaskedMode, UNROLLED_MOST_REGISTERS>, BATCH_ROWS>::new(job))
+            }
         }
     }
 }
@@ -105,21 +109,21 @@ unsafe fn in_registers<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(s
     if most_bytes <= I::transposed_most_bytes(K::SIZE) {
         0
     } else if const { !K::KEYS } && !job.other.is_null() {
-        set.run(Batches::<K, I::Register, Unrolled<Both, N>, BATCH_ROWS>::new(job))
+        set.run(Batches::<K, I::Register, Unrolled<BothMode, N>, BATCH_ROWS>::new(job))
     } else if most_bytes > I::unrolled_most_bytes(false) {
         0
     } else if const { K::FLOAT } && job.ignore_nan {
-        set.run(Batches::<K, I::Register, Unrolled<IgnoreNan, N>, BATCH_ROWS>::new(job))
+        set.run(Batches::<K, I::Register, Unrolled<IgnoreNanMode, N>, BATCH_ROWS>::new(job))
     } else if const { K::KEYS } {
-        let done = set.run(Batches::<K, I::Register, Unrolled<AsIntegers, N>, BATCH_ROWS>::new(job));
+        let done = set.run(Batches::<K, I::Register, Unrolled<AsIntegersMode, N>, BATCH_ROWS>::new(job));
         with_keys::<K, BATCH_ROWS>(job, done, |job| {
-            set.run(Batches::<K, I::Register, Unrolled<Flip, N>, BATCH_ROWS>::new(job))
+            set.run(Batches::<K, I::Register, Unrolled<FlipMode, N>, BATCH_ROWS>::new(job))
         })
     } else if const { !K::KEYS } && job.flip == 0 {
         // Flipping no bits would still take a tenth of the time: the ports that compare are busy.
-        set.run(Batches::<K, I::Register, Unrolled<Plain, N>, BATCH_ROWS>::new(job))
+        set.run(Batches::<K, I::Register, Unrolled<PlainMode, N>, BATCH_ROWS>::new(job))
     } else {
-        set.run(Batches::<K, I::Register, Unrolled<Flip, N>, BATCH_ROWS>::new(job))
+        set.run(Batches::<K, I::Register, Unrolled<FlipMode, N>, BATCH_ROWS>::new(job))
     }
 }
 
@@ -150,15 +154,17 @@ unsafe fn in_chunks<I: Limits<Register: Lanes<K>>, K: Kind, const ROWS: usize, c
     debug_assert!(job.rows >= ROWS && job.len >= CHUNK * <I::Register as Lanes<K>>::LANES, "rows of {}", job.len);
     debug_assert!(job.len * K::SIZE <= SHORT_ROWS_MOST_BYTES && job.lines.mask.is_null() && job.other.is_null());
     if const { K::FLOAT } && job.ignore_nan {
-        set.run(Batches::<K, I::Register, Chunked<IgnoreNan, CHUNK>, ROWS>::new(job))
+        set.run(Batches::<K, I::Register, Chunked<IgnoreNanMode, CHUNK>, ROWS>::new(job))
     } else if const { K::KEYS } {
-        let done = set.run(Batches::<K, I::Register, Chunked<AsIntegers, CHUNK>, ROWS>::new(job));
-        with_keys::<K, ROWS>(job, done, |job| set.run(Batches::<K, I::Register, Chunked<Flip, CHUNK>, ROWS>::new(job)))
+        let done = set.run(Batches::<K, I::Register, Chunked<AsIntegersMode, CHUNK>, ROWS>::new(job));
+        with_keys::<K, ROWS>(job, done, |job| {
+            set.run(Batches::<K, I::Register, Chunked<FlipMode, CHUNK>, ROWS>::new(job))
+        })
     } else if const { !K::KEYS } && job.flip == 0 {
         // As above.
-        set.run(Batches::<K, I::Register, Chunked<Plain, CHUNK>, ROWS>::new(job))
+        set.run(Batches::<K, I::Register, Chunked<PlainMode, CHUNK>, ROWS>::new(job))
     } else {
-        set.run(Batches::<K, I::Register, Chunked<Flip, CHUNK>, ROWS>::new(job))
+        set.run(Batches::<K, I::Register, Chunked<FlipMode, CHUNK>, ROWS>::new(job))
     }
 }
 

@@ -51,31 +51,31 @@ pub trait Mode {
 }
 
 /// Elements as they are.
-pub struct Plain;
+pub struct PlainMode;
 /// Elements with bits flipped.
-pub struct Flip;
+pub struct FlipMode;
 /// The same, without NaN.
-pub struct IgnoreNan;
+pub struct IgnoreNanMode;
 /// Both ends of the order.
-pub struct Both;
+pub struct BothMode;
 /// 16-bit floats as integers.
-pub struct AsIntegers;
+pub struct AsIntegersMode;
 /// Elements under a mask.
-pub struct Masked;
+pub struct MaskedMode;
 
-impl Mode for Plain {
+impl Mode for PlainMode {
     const FLIPS: bool = false;
 }
-impl Mode for Flip {}
-impl Mode for IgnoreNan {
+impl Mode for FlipMode {}
+impl Mode for IgnoreNanMode {
     const IGNORES_NAN: bool = true;
 }
-impl Mode for Both {
+impl Mode for BothMode {
     const BOTH: bool = true;
 }
-impl Mode for AsIntegers {
+impl Mode for AsIntegersMode {
     const AS_INTEGERS: bool = true;
 }
-impl Mode for Masked {
+impl Mode for MaskedMode {
     const MASKED: bool = true;
 }

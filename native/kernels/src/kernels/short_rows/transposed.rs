@@ -24,7 +24,7 @@
 
 use crate::isa::Task;
 use crate::kernels::lanes::prefetch_rows;
-use crate::kernels::short_rows::mode::{Both, Flip, IgnoreNan, Mode};
+use crate::kernels::short_rows::mode::{BothMode, FlipMode, IgnoreNanMode, Mode};
 use crate::kernels::short_rows::{Constants, Job};
 use crate::thresholds::PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
@@ -81,11 +81,11 @@ unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE
     if const { Q * K::SIZE > PART_BYTES } {
         0
     } else if const { K::FLOAT } && job.ignore_nan {
-        set.run(PerLane::<K, I::Register, IgnoreNan, Q, ONE>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, IgnoreNanMode, Q, ONE>(job, PhantomData))
     } else if const { !K::KEYS } && !job.other.is_null() {
-        set.run(PerLane::<K, I::Register, Both, Q, ONE>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, BothMode, Q, ONE>(job, PhantomData))
     } else {
-        set.run(PerLane::<K, I::Register, Flip, Q, ONE>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, FlipMode, Q, ONE>(job, PhantomData))
     }
 }
 
