@@ -44,24 +44,43 @@ pub const VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES: usize = 4096;
 /// as fast as with chunks of four and a limit of 2 KiB).
 pub const BATCHED_ROWS_MOST_BYTES: usize = 1024;
 
+/// From how many bytes on an array is prefetched, as measured. Where assertions are on, every array is: the tests have small ones.
+const fn prefetched_from(bytes: usize) -> usize {
+    if cfg!(debug_assertions) { 0 } else { bytes }
+}
+
 /// Bytes of an array whose short rows are prefetched, in the kernel that transposes them: 4 MB take 0.8 to 1 times as long, 64 MB
 /// 0.3 to 0.65 times, but 256 KB 1 to 1.08 times (rows of 16, EPYC, family 26, model 2, AVX-512 and AVX2).
-pub const PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES: usize = 1 << 21;
+pub const PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 21);
 
 /// The same for longer rows of few registers: 64 MB of rows of 64 take 0.6 to 0.95 times as long, but 4 MB of narrow elements 1.15 to
 /// 1.4 times (the same processor).
-pub const PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES: usize = 1 << 25;
+pub const PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25);
 
-/// The same for narrow columns: `max` of 64 MB of (16, 256) 8- and 16-bit elements along their first axis takes 0.3 to 0.7 times as
-/// long (the same processor).
-pub const PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES: usize = 1 << 25;
+/// The same for rows in chunks, with AVX2; with AVX-512 they are always prefetched. `argmax` of 64 MB of rows of 1024 takes 0.3 to 0.85
+/// times as long, and of rows of 64 64-bit elements 0.55 times, but of 256 KB up to 1.2 times (the same processor).
+pub const PREFETCHED_CHUNKS_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25);
 
-/// Bytes from such columns to those that are prefetched meanwhile.
-pub const PREFETCHED_COLUMNS_AHEAD_BYTES: usize = 12 << 10;
+/// The same for columns (the same processor; the figures are in `columns`).
+pub const PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25);
 
-/// Bytes of the columns of a tile that is prefetched. In wider tiles the processor reads ahead by itself: with prefetches 64-bit
-/// columns of 2 KiB took 1.02 to 1.17 times as long, and columns of 8 KiB 1.25 times (the same processor).
-pub const PREFETCHED_COLUMNS_MOST_BYTES: usize = 512;
+/// Bytes of the columns of a tile whose integers are prefetched even where no place is wanted: wider ones are compared so fast
+/// that the processor does better by itself (32 rows of 16 and 64 bits take 0.8 times as long without a prefetch, AVX-512).
+pub const PREFETCHED_INTEGERS_MOST_BYTES: usize = 512;
+
+/// Bytes from a tile to the one that is prefetched meanwhile, where tiles follow one another.
+pub const PREFETCHED_TILES_AHEAD_BYTES: usize = 12 << 10;
+
+/// Bytes of each row of such a tile that are prefetched at a time, by the size of an element. With 256 bytes, 32- and 64-bit elements
+/// take 1.1 to 1.3 times as long; with 128, `argmax` of 8-bit elements 1.3 times (AVX2).
+pub fn prefetched_tiles_bytes(size: usize) -> usize {
+    if size == 1 { 256 } else { 128 }
+}
+
+/// Bytes from a long row to what is prefetched of it meanwhile, and how many of them at a time. With 128 or 512 bytes at a time, or 512
+/// bytes ahead, 32 rows of floats take 1.15 to 1.4 times as long.
+pub const PREFETCHED_ROWS_AHEAD_BYTES: isize = 2048;
+pub const PREFETCHED_ROWS_BYTES: usize = 256;
 
 /// 16-bit floats of a block that is swept by its bits, as signed and as unsigned integers; a smaller block is swept by its keys.
 pub const FLOAT16_BITS_LEAST_ELEMENTS: usize = 2048;

@@ -5,7 +5,7 @@ use crate::element::order::Largest;
 use crate::element::rank::Extreme;
 use crate::element::{ElementType, Pattern};
 use crate::isa::Task;
-use crate::kernels::columns::Columns;
+use crate::kernels::columns::{Ahead, Columns};
 use crate::kernels::elementwise::{Pass, accumulate};
 use crate::kernels::lanes::{Lines, LinesToWrite, Masked, Outputs, Plain, Source};
 use crate::kernels::omit::ReplaceSkipped;
@@ -164,7 +164,9 @@ unsafe fn rows<S: Source<Element: Sweep>>(lines: Lines, rows: usize, len: usize,
 /// The lines may be read, and there is room for a place for each of their columns.
 unsafe fn columns_of<S: Source>(lines: Lines, rows: usize, columns: usize, to: &[Outputs]) {
     // SAFETY: the caller's promise.
-    unsafe { Columns::<S, Largest> { lines, rows, columns, last: false, to, ahead: 0, ends: PhantomData }.run() }
+    unsafe {
+        Columns::<S, Largest> { lines, rows, columns, last: false, to, ahead: Ahead::NOTHING, ends: PhantomData }.run()
+    }
 }
 
 /// The larger of two lines.

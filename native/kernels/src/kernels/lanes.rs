@@ -240,6 +240,13 @@ impl Lines {
         Self { stride: self.stride * lines, mask_stride: self.mask_stride * lines, ..self }
     }
 
+    /// The same lines without their first `elements`, of type `E`.
+    #[inline(always)]
+    pub fn skip<E>(self, elements: usize) -> Self {
+        let data = self.data.wrapping_add(elements * size_of::<E>());
+        Self { data, mask: self.mask.wrapping_add(elements), ..self }
+    }
+
     /// The elements of a line.
     #[inline(always)]
     pub fn line<S: Source>(self, line: isize) -> S {

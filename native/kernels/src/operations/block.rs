@@ -6,7 +6,7 @@
 
 use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
-use crate::kernels::columns::Columns;
+use crate::kernels::columns::{Ahead, Columns};
 use crate::kernels::lanes::{Aligned, Lines, Outputs, Source, bits};
 use crate::kernels::omit::{OMIT_BLOCK_BYTES, ReplaceSkipped};
 use crate::kernels::pack::{Pack, pitch};
@@ -186,7 +186,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let width = len * group;
         if rows < group {
             // SAFETY: the caller's promise.
-            return unsafe { read_columns(ends, lines, (rows, len), last, 0) };
+            return unsafe { read_columns(ends, lines, (rows, len), last, Ahead::NOTHING) };
         }
         let mut parts = [(); ENDS].map(|()| Results::new(width, size));
         let parts = parts.each_mut().map(Results::outputs);
@@ -198,7 +198,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let lines = lines.from(first as isize).every(group as isize);
             let ends = EndsOfBlock { inputs, against, to: &parts[..inputs.len()] };
             // SAFETY: the caller's promise; the parts have room for as many columns.
-            unsafe { read_columns(ends, lines, (wide, width), last, 0) };
+            unsafe { read_columns(ends, lines, (wide, width), last, Ahead::NOTHING) };
             for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
                 // A row of a wide row is one of `group` neighbours.
                 let row = |column, wide| wide * group as i64 + (first + column / len) as i64;
@@ -362,7 +362,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         unsafe {
             let columns = Lines::plain(lines.data.address(), size as isize, 0, 0);
             self.pack(None, columns, len, (rows, &kept), |lines, _| {
-                read_columns(ends, lines, (len, rows), last, 0);
+                read_columns(ends, lines, (len, rows), last, Ahead::NOTHING);
                 true
             });
         }
@@ -429,7 +429,7 @@ pub unsafe fn read_columns(
     lines: Lines,
     (rows, columns): (usize, usize),
     last: bool,
-    ahead: isize,
+    ahead: Ahead,
 ) {
     by_ends(request, InstructionSet::current().is_wide(), |EndsOfBlock { inputs, to, .. }| {
         with_sources!(inputs, lines, S, X => {

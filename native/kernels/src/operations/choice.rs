@@ -25,7 +25,7 @@
 use crate::element::ElementType;
 use crate::element::compare::Index;
 use crate::isa::InstructionSet;
-use crate::kernels::columns::TILE_BYTES;
+use crate::kernels::columns::{Ahead, TILE_BYTES};
 use crate::kernels::omit::OMIT_BLOCK_BYTES;
 use crate::kernels::pack::{PACKED_BLOCK_BYTES, pitch};
 use crate::kernels::short_rows::{BATCH_ROWS, ShortKernel, TRANSPOSED_PART_BYTES};
@@ -35,10 +35,11 @@ use crate::operations::input::{Input, Omit};
 use crate::thresholds::{
     Answer, BATCH_MULTIPLE_ROWS, BATCHED_ROWS_MOST_BYTES, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS, Limits,
     MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS,
-    MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PREFETCHED_COLUMNS_AHEAD_BYTES,
-    PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_COLUMNS_MOST_BYTES, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES,
-    SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS,
-    UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, rows_least_elements,
+    MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES,
+    PREFETCHED_INTEGERS_MOST_BYTES, PREFETCHED_ROWS_AHEAD_BYTES, PREFETCHED_ROWS_BYTES, PREFETCHED_TILES_AHEAD_BYTES,
+    ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS,
+    SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES,
+    prefetched_tiles_bytes, rows_least_elements,
 };
 use crate::vector::Register;
 use crate::vector::set::{Set, with_set};
@@ -86,8 +87,8 @@ pub struct Plan<'a> {
     pub outer_reduced: &'a [ReductionAxis],
     /// Bytes of all elements: kernels prefetch what the caches do not hold.
     pub bytes: usize,
-    /// Bytes from a tile of columns to the tile that is prefetched while it is read; 0 to prefetch nothing.
-    pub columns_ahead: isize,
+    /// What is prefetched while columns are read.
+    pub columns_ahead: Ahead,
 }
 
 /// Which kernel reads a block.
@@ -283,7 +284,7 @@ impl<'a> Plan<'a> {
             chunk: reduced.len,
             outer_reduced,
             bytes,
-            columns_ahead: 0,
+            columns_ahead: Ahead::NOTHING,
         };
         let (tile, chunk) = request.sizes(&plan, uncounted);
         plan.tile = tile.min(kept.len).max(1);
@@ -296,7 +297,8 @@ impl<'a> Plan<'a> {
             plan.chunk = plan.chunk.min(rows_counted(size));
         }
         if has_columns {
-            plan.columns_ahead = plan.prefetched_columns(size);
+            let alone = element.is_integer() && !request.places;
+            plan.columns_ahead = plan.prefetched_columns(size, alone);
         }
         plan
     }
@@ -316,17 +318,22 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Bytes from a tile of columns to the tile that is prefetched while it is read, where memory holds the elements and the tile is
-    /// so narrow that the processor does not read ahead by itself; 0 elsewhere.
-    fn prefetched_columns(&self, size: usize) -> isize {
+    /// What is prefetched while columns of elements of `size` bytes are read: columns that memory holds, but of integers `alone`, of
+    /// which no place is wanted, only narrow ones.
+    fn prefetched_columns(&self, size: usize, alone: bool) -> Ahead {
         let bytes = self.kept.len * size;
-        let is_narrow = self.per_line() == 1 && bytes <= PREFETCHED_COLUMNS_MOST_BYTES;
+        let by_itself = alone && bytes > PREFETCHED_INTEGERS_MOST_BYTES;
+        if by_itself || self.bytes < PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES {
+            return Ahead::NOTHING;
+        }
         match self.outer_kept.first() {
-            Some(outer) if is_narrow && self.bytes >= PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES => {
-                let tiles = PREFETCHED_COLUMNS_AHEAD_BYTES.div_ceil(bytes * self.reduced.len);
-                outer.strides.input * tiles as isize
+            // The same place in another tile: the tiles follow one another.
+            Some(outer) if self.per_line() == 1 => {
+                let tiles = PREFETCHED_TILES_AHEAD_BYTES.div_ceil(bytes * self.reduced.len);
+                Ahead { bytes: outer.strides.input * tiles as isize, stretch: prefetched_tiles_bytes(size) }
             }
-            _ => 0,
+            // The same rows, further on.
+            _ => Ahead { bytes: PREFETCHED_ROWS_AHEAD_BYTES, stretch: PREFETCHED_ROWS_BYTES },
         }
     }
 

@@ -28,7 +28,7 @@
 //! registers: rows of more than 512 bytes are 1.05 to 1.2 times as fast (Xeon, family 6, model 207).
 //!
 //! Rows of up to eight registers are prefetched 6 KiB ahead: 64 MB of rows of 64 are 1.2 to 1.6 times as fast with AVX-512 (EPYC,
-//! family 26, model 2). Not done: prefetching for longer rows with narrower registers (0.95 to 1.05 times as fast).
+//! family 26, model 2). With narrower registers, longer rows are prefetched where memory holds them (see `thresholds`).
 
 use crate::isa::Task;
 use crate::kernels::lanes::prefetch_rows;

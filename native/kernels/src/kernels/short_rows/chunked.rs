@@ -12,6 +12,7 @@ use crate::kernels::lanes::{LINE, prefetch};
 use crate::kernels::short_rows::batched::{Batch, Reduced, SPILLED_CHUNKS, decide};
 use crate::kernels::short_rows::mode::Mode;
 use crate::kernels::short_rows::{Constants, Job};
+use crate::thresholds::PREFETCHED_CHUNKS_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
 use crate::vector::{Kind, Lanes, place};
 use std::hint::select_unpredictable;
@@ -66,14 +67,15 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
         // lines, and the last ends with the row.
         let mut offset = 0;
         let mut next = (CHUNK * V::BYTES).wrapping_sub(skew);
+        let prefetches = V::BYTES == LINE || job.bytes >= PREFETCHED_CHUNKS_LEAST_ARRAY_BYTES;
         for chunk in 0..chunks {
             for row in 0..ROWS {
                 let from = start.wrapping_offset(job.lines.stride * row as isize);
                 let mut read = [constants.flip; CHUNK];
                 for at in 0..CHUNK {
                     let from = from.add(offset + at * V::BYTES);
-                    // Registers as wide as a cache line mostly touch two: see `batched` for what this gains.
-                    if V::BYTES == LINE {
+                    // One line at a time. Registers as wide as a line mostly touch two: see `batched` for what this gains.
+                    if prefetches && at % (LINE / V::BYTES) == 0 {
                         prefetch::<LINE>(from.address().wrapping_add(AHEAD_BYTES));
                     }
                     read[at] = M::elements::<K, V>(constants, V::load(from));
