@@ -369,6 +369,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 }
 
+// The scratch memory has room for a copy of as many short rows as are tried at a time: each line of it is rounded up to whole vectors,
+// of at most 16 elements.
+const _: () = assert!(NAN_RETRY_ROWS.is_multiple_of(16));
+const _: () = assert!(NAN_RETRY_ROWS * (ROWS_LEAST_ELEMENTS - 1) * size_of::<u64>() <= OMIT_BLOCK_BYTES);
+
 /// Replaces places by -1 where the element is skipped or is the identity, as the kernels for short rows do it themselves: other
 /// kernels give such rows a place, or -1.
 ///
