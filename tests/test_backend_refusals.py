@@ -134,6 +134,28 @@ def test_bytes_that_are_no_model(data, tmp_path):
         assert refusal(ModelError, backend.prepare, given) == f"{source} {advice}"
 
 
+@pytest.mark.filterwarnings("ignore:The onnxtxt format is experimental")
+@pytest.mark.parametrize("name", ["onnxtxt", "textproto", "json"])
+def test_a_model_as_text(name, tmp_path):
+    path = tmp_path / "model.onnx"
+    onnx.save(model(ARGMAX), path, format=name)
+    advice = (
+        f"a model as text; given the format {name!r} of onnx; "
+        f"help  convert it: onnx.save(onnx.load(path, format={name!r}), 'model.onnx')"
+    )
+    assert refusal(ModelError, backend.prepare, path) == f"{str(path)!r} holds {advice}"
+    assert refusal(ModelError, backend.prepare, path.read_bytes()) == f"the bytes hold {advice}"
+    # What the remedy makes of it.
+    onnx.save(onnx.load(path, format=name), tmp_path / "binary.onnx")
+    backend.prepare(tmp_path / "binary.onnx")
+
+
+@pytest.mark.parametrize("beginning", [b"# Exported today.\n", b"\n  "])
+def test_a_model_as_text_after_a_comment(beginning):
+    content = beginning + b'ir_version: 8 graph { name: "g" }'
+    assert "a model as text; given the format 'textproto'" in refusal(ModelError, backend.prepare, content)
+
+
 def test_a_truncated_model():
     whole = model(ARGMAX).SerializeToString()
     for end in range(whole.index(b"ArgMax")):

@@ -107,6 +107,9 @@ def test_takes_bfloat16_as_numpy_stores_it_and_writes_it_so():
 
 
 BOTH = "--json and --markdown are both given; help: drop one of them"
+NO_STREAM = (
+    "extremum: '-' does not stand for standard input or output; help: name a file; './-' is the file of that name"
+)
 # The words of a command, and a part of the line that refuses it, or the whole line if it begins with "extremum: ".
 REFUSED = {
     "run truncated.onnx": "truncated.onnx",
@@ -137,6 +140,14 @@ REFUSED = {
     "explain EX103 --markdown": "--markdown prints the page about all rules, not about 'EX103'; help: drop one of them",
     "conformance run --json --markdown": BOTH,
     "conformance run --json --compare a b": "--compare and --json are both given; help: drop one of them",
+    "check -": NO_STREAM,
+    "check labels.onnx --adapter -": NO_STREAM,
+    "fix labels.onnx -o -": NO_STREAM,
+    "lower labels.onnx -o -": NO_STREAM,
+    "run labels.onnx --random -o -": NO_STREAM,
+    "apply argmax scores.npy -o -": NO_STREAM,
+    "conformance export -": NO_STREAM,
+    "conformance card - --picture card.png": NO_STREAM,
     "--json": "--json goes after the command, as in: extremum ops --json",
     "chek": "there is no command 'chek'; help: did you mean 'check'?",
     "conformance rum": "there is no command 'conformance rum'; help: did you mean 'run'?",

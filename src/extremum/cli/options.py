@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -19,10 +20,24 @@ from click.shell_completion import CompletionItem
 
 from extremum.errors import ArgumentError, InputError
 
-PATH = click.Path(path_type=Path)
-
 _SKIPPED = ("node_modules", "__pycache__", "venv", "site-packages")
 _Resolution = tuple[str | None, click.Command | None, list[str]]
+
+
+class _Path(click.Path):
+    """A path. Commands read and write files, and no streams: ``-`` would become a file of that name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; refuse the sign for a stream."""
+        if value == "-":
+            raise ArgumentError(
+                "'-' does not stand for standard input or output",
+                remedy="name a file; './-' is the file of that name",
+            )
+        return super().convert(value, param, ctx)
+
+
+PATH = _Path(path_type=Path)
 
 
 class Command(click.Command):

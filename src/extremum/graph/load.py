@@ -288,10 +288,14 @@ def load(model: Source) -> onnx.ModelProto:
         proto = onnx.ModelProto()
         if isinstance(model, bytes):
             source = "the bytes hold"
+            content = model
         else:
             source = f"{str(Path(model))!r} holds"
+            content = read_message(model)
         with contextlib.suppress(DecodeError):
-            proto = onnx.ModelProto.FromString(model if isinstance(model, bytes) else read_message(model))
+            proto = onnx.ModelProto.FromString(content)
+        if not proto.HasField("graph"):
+            _refuse_text(content, source)
     if not proto.HasField("graph"):
         raise ModelError(
             f"{source} no ONNX model", remedy="give a file written by onnx.save, complete and unchanged"
@@ -305,6 +309,28 @@ def load(model: Source) -> onnx.ModelProto:
     for size in negative:
         size.ClearField("dim_value")
     return proto
+
+
+_FIELDS = onnx.ModelProto.DESCRIPTOR.fields
+_NAMES = "|".join({name for each in _FIELDS for name in (each.name, each.json_name)})
+_TEXT_FORMATS = {
+    "onnxtxt": rf"<\s*({_NAMES})\s*:",
+    "textproto": rf"({_NAMES})\s*[:{{<]",
+    "json": rf'{{\s*"({_NAMES})"\s*:',
+}
+"""How a model begins that onnx has saved as text, by the name that onnx gives the format."""
+
+
+def _refuse_text(content: bytes, source: str) -> None:
+    """Refuse a model as text: onnx writes that too, but a file does not say how it is to be read."""
+    for name, beginning in _TEXT_FORMATS.items():
+        # Comments may come first.
+        if re.match(rf"(\s|#.*\n)*{beginning}".encode(), content):
+            raise ModelError(
+                f"{source} a model as text",
+                given=f"the format {name!r} of onnx",
+                remedy=f"convert it: onnx.save(onnx.load(path, format={name!r}), 'model.onnx')",
+            )
 
 
 def with_dense(model: onnx.ModelProto) -> onnx.ModelProto:
