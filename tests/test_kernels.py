@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import agreement
+import extremum as ex
 import twins
 from agreement import EVERY_SET, assert_same_bits, kernels
 from cases import arg_reductions, column_cases, edge_cases, narrow_row_cases
@@ -48,6 +49,23 @@ class TestEverySize:
 @pytest.mark.parametrize("dtype", ["uint16", "float16"])
 def test_columns_beyond_16_bit_indices(dtype):
     assert_agreement(column_cases(np.dtype(dtype), 65537, (1, 5, 33)))
+
+
+def test_narrow_columns_of_many_rows_are_read_as_the_widest_rows():
+    assert_agreement(column_cases(np.dtype("uint8"), 17001, (2, 32, 127)))
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((8, 1 << 22), 0), ((1 << 13, 16, 256), 1), ((1 << 20, 32), 0), ((1 << 14, 2048), 1), ((1 << 21, 16), 1)],
+)
+def test_arrays_that_are_prefetched(shape, axis):
+    x = np.random.default_rng(58).integers(0, 256, shape, np.uint8)
+    places, values = np.argmax(x, axis), np.max(x, axis)
+    for way in EVERY_SET:
+        with kernels(**way):
+            np.testing.assert_array_equal(ex.argmax(x, axis), places, str(way))
+            np.testing.assert_array_equal(ex.max(x, axis), values, str(way))
 
 
 @pytest.mark.exhaustive

@@ -17,8 +17,8 @@ use crate::operations::choice::{
     Form, Plan, form_of_other_rows, reads_both_at_once, short_kernel, short_kernel_under_mask,
 };
 use crate::operations::input::{Input, with_sources};
-use crate::operations::sink::{MinusOne, Results, combine};
-use crate::thresholds::{MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS};
+use crate::operations::sink::{MinusOne, combine};
+use crate::thresholds::{INTERLEAVED_MOST_COLUMNS, MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS};
 use crate::vector::extent::{Readable, Writable};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -188,8 +188,15 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             // SAFETY: the caller's promise.
             return unsafe { read_columns(ends, lines, (rows, len), last, Ahead::NOTHING) };
         }
-        let mut parts = [(); ENDS].map(|()| Results::new(width, size));
-        let parts = parts.each_mut().map(Results::outputs);
+        debug_assert!(width <= INTERLEAVED_MOST_COLUMNS, "{group} rows of {len} columns");
+        let mut keys = [(); ENDS].map(|()| Aligned([const { MaybeUninit::<u64>::uninit() }; INTERLEAVED_MOST_COLUMNS]));
+        let mut index =
+            [(); ENDS].map(|()| Aligned([const { MaybeUninit::<i64>::uninit() }; INTERLEAVED_MOST_COLUMNS]));
+        let parts: [Outputs; ENDS] = std::array::from_fn(|end| {
+            let keys = keys[end].0.as_mut_ptr().cast();
+            // SAFETY: both have room for as many columns.
+            unsafe { Outputs::new(keys, ptr::null_mut(), index[end].0.as_mut_ptr().cast(), width) }
+        });
         // The remaining rows are read together with some of the rows before them.
         for (first, wide) in [(0, rows / group), (rows - group, usize::from(!rows.is_multiple_of(group)))] {
             if wide == 0 {
@@ -198,19 +205,15 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let lines = lines.from(first as isize).every(group as isize);
             let ends = EndsOfBlock { inputs, against, to: &parts[..inputs.len()] };
             // SAFETY: the caller's promise; the parts have room for as many columns.
-            unsafe { read_columns(ends, lines, (wide, width), last, Ahead::NOTHING) };
+            unsafe { read_columns(ends, lines, (wide, width), last, self.plan.columns_ahead) };
             for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
-                // A row of a wide row is one of `group` neighbours.
-                let row = |column, wide| wide * group as i64 + (first + column / len) as i64;
-                // SAFETY: the kernel has written a place for each column.
-                unsafe {
-                    part.map_places(width, |column, wide| if wide < 0 { -1 } else { row(column, wide) });
-                }
                 // The neighbours are combined; the first of them is the result so far.
                 for neighbour in 0..group {
                     let part = part.from(neighbour * len, size);
-                    // SAFETY: both have keys and indices for `len` columns.
+                    let row = |wide| wide * group as i64 + (first + neighbour) as i64;
+                    // SAFETY: both have keys for `len` columns, and places that the kernel has written.
                     unsafe {
+                        part.map_places(len, |_, wide| if wide < 0 { -1 } else { row(wide) });
                         if first + neighbour == 0 {
                             to.copy_from(part, len, size);
                         } else {

@@ -33,13 +33,14 @@ use crate::kernels::small_inner;
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omit};
 use crate::thresholds::{
-    Answer, BATCH_MULTIPLE_ROWS, BATCHED_ROWS_MOST_BYTES, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS, Limits,
-    MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS,
-    MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES,
-    PREFETCHED_INTEGERS_MOST_BYTES, PREFETCHED_ROWS_AHEAD_BYTES, PREFETCHED_ROWS_BYTES, PREFETCHED_TILES_AHEAD_BYTES,
-    ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS,
-    SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES,
-    prefetched_tiles_bytes, rows_least_elements,
+    Answer, BATCH_MULTIPLE_ROWS, BATCHED_ROWS_MOST_BYTES, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS,
+    INTERLEAVED_MANY_BYTES, INTERLEAVED_MANY_LEAST_ROWS, Limits, MASK_COPIED_BELOW_ELEMENTS,
+    MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES,
+    MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_INTEGERS_MOST_BYTES,
+    PREFETCHED_INTERLEAVED_AHEAD_BYTES, PREFETCHED_INTERLEAVED_BYTES, PREFETCHED_ROWS_AHEAD_BYTES,
+    PREFETCHED_ROWS_BYTES, PREFETCHED_TILES_AHEAD_BYTES, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES,
+    SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS,
+    UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, prefetched_tiles_bytes, rows_least_elements,
 };
 use crate::vector::Register;
 use crate::vector::set::{Set, with_set};
@@ -296,7 +297,7 @@ impl<'a> Plan<'a> {
         if uncounted && plan.blocks() > 1 {
             plan.chunk = plan.chunk.min(rows_counted(size));
         }
-        if has_columns {
+        if has_columns || matches!(form, Form::Interleaved(_)) {
             let alone = element.is_integer() && !request.places;
             plan.columns_ahead = plan.prefetched_columns(size, alone);
         }
@@ -327,6 +328,10 @@ impl<'a> Plan<'a> {
             return Ahead::NOTHING;
         }
         match self.outer_kept.first() {
+            // Rows that follow one another.
+            _ if matches!(self.form, Form::Interleaved(_)) => {
+                Ahead { bytes: PREFETCHED_INTERLEAVED_AHEAD_BYTES, stretch: PREFETCHED_INTERLEAVED_BYTES }
+            }
             // The same place in another tile: the tiles follow one another.
             Some(outer) if self.per_line() == 1 => {
                 let tiles = PREFETCHED_TILES_AHEAD_BYTES.div_ceil(bytes * self.reduced.len);
@@ -456,7 +461,10 @@ fn is_short(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) -> bool 
 
 /// How many neighbouring rows of a narrow kept axis are read as one wide row, where that pays.
 fn interleaved_rows(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) -> Option<usize> {
-    let rows = (2 * INTERLEAVED_BELOW_COLUMNS).div_ceil(kept.len);
+    // Fewer rows do not pay for the combination of many neighbours.
+    let few = (2 * INTERLEAVED_BELOW_COLUMNS).div_ceil(kept.len);
+    let many = (INTERLEAVED_MANY_BYTES / size).div_ceil(kept.len).max(few);
+    let rows = if reduced.len >= INTERLEAVED_MANY_LEAST_ROWS * many { many } else { few };
     let follows = reduced.strides.input == (kept.len * size) as isize;
     (rows >= 4 && follows && reduced.len >= 8 * rows).then_some(rows)
 }
