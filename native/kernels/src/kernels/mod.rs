@@ -13,4 +13,5 @@ pub mod short_rows;
 pub mod small_inner;
 pub mod sweep;
 pub mod top_k;
+pub mod top_k_columns;
 pub mod transpose;

@@ -1,21 +1,17 @@
-//! The k best elements of lines.
+//! The k best elements of contiguous lines. [`top_k_columns`](super::top_k_columns) has those of adjacent lines.
 //!
 //! ```text
-//! a contiguous line:
-//!     reduce the line to a few registers of largest lanes; the k-th best of these lanes is a bound that k elements reach
-//!     collect the elements that are not below the bound; once k of them equal it, only those above it
-//!     sort them
-//! a few elements of each of many adjacent lines:
-//!     each lane keeps its best in order; a row of lanes moves to its place where one beats its k-th best
+//! reduce the line to a few registers of largest lanes; the k-th best of these lanes is a bound that k elements reach
+//! collect the elements that are not below the bound; once k of them equal it, only those above it
+//! sort them
 //! ```
 //!
 //! In a random line little more than k elements reach the bound: with m lanes, m ln(m / (m - k)). In a sorted line the largest
 //! registers hold its end, since they take turns. Each key is collected in one integer with its place: the smaller, the earlier
-//! its element comes. So ties break by themselves, and NaN has a key. Columns with NaN are compared once more, by masks.
+//! its element comes. So ties break by themselves, and NaN has a key.
 //!
 //! Measured on a Xeon of family 6, model 167, with AVX-512 and with AVX2: 50 of 50257 float32 take 6.4 and 7.7 us, where argmax
-//! takes 6; onnxruntime's heap takes 27 (descending) to 63. 8 of 64 take 80 and 135 ns for each of many lines. Ascending columns
-//! take up to 2.6 times as long as random columns: each row moves to its place.
+//! takes 6; onnxruntime's heap takes 27 (descending) to 63. 8 of 64 take 80 and 135 ns for each of many lines.
 //!
 //! Not done: finding the best, replacing it and comparing its block again, which waits for each step in turn (5 of 1000: 330 ns,
 //! here 175); a bound from a sample for lines that fit the cache (50257: 12 us); a bound that is the k-th of more lanes.
@@ -26,7 +22,6 @@ use crate::element::rule::Rule;
 use crate::isa::Task;
 use crate::kernels::lanes::{read_bits, write_bits};
 use crate::vector::extent::{Readable, Writable};
-use crate::vector::set::{store_places, values};
 use crate::vector::{Kind, Lanes, Mask, fold, splat};
 use std::marker::PhantomData;
 
@@ -497,153 +492,5 @@ unsafe fn word<K: Kind, V: Lanes<K>>(count: usize, mask: impl Fn(usize) -> V::Ma
         2 => V::Mask::word::<2>(count, mask),
         4 => V::Mask::word::<4>(count, mask),
         _ => V::Mask::word::<8>(count, mask),
-    }
-}
-
-/// Moves rows of lanes to their places among the best of each lane.
-pub struct Insert<K, V> {
-    /// The first of the rows, and bytes from one to the next.
-    pub from: *const u8,
-    pub pitch: isize,
-    pub rows: usize,
-    /// Lanes of a row, at least those of one register.
-    pub columns: usize,
-    pub k: usize,
-    /// Bits to flip, and the infinity of 16-bit floats.
-    pub flip: i64,
-    pub infinity: i64,
-    /// Whether NaN comes before every number, or after.
-    pub nan_first: bool,
-    /// Whether NaN is expected.
-    pub nans: bool,
-    /// Room for `2 * k` times the registers that the columns fill.
-    pub best: *mut u8,
-    /// Receives the results; those of adjacent columns are adjacent.
-    pub to: Destination,
-    pub kind: PhantomData<(K, V)>,
-}
-
-impl<K: Kind, V: Lanes<K>> Insert<K, V> {
-    /// Where a register of columns begins: the last one overlaps the one before.
-    #[inline(always)]
-    fn column(&self, group: usize) -> usize {
-        (group * V::LANES).min(self.columns - V::LANES)
-    }
-
-    /// Where the best of a register of columns are kept, followed by their rows.
-    ///
-    /// # Safety
-    /// As for [`Task::run`].
-    #[inline(always)]
-    unsafe fn state(&self, group: usize, at: usize) -> Writable {
-        let groups = self.columns.div_ceil(V::LANES);
-        let all = Writable::bytes(self.best, groups * 2 * self.k * V::BYTES);
-        all.wrapping_add((group * 2 * self.k + at) * V::BYTES)
-    }
-
-    /// Where lanes come before their own best, in an order in which all NaN are equal. `nan` is where those lanes are NaN.
-    ///
-    /// # Safety
-    /// The registers belong to the instruction set in force.
-    #[inline(always)]
-    unsafe fn beats(&self, lanes: V, own: V, nan: V::Mask, [infinity, least]: [V; 2]) -> V::Mask {
-        let above = lanes.gt(own);
-        let own = own.nan(infinity, least);
-        if self.nan_first { above.or(nan).without(own) } else { above.or(own).without(nan) }
-    }
-
-    /// Compares all rows; returns whether NaN was seen. Where `NANS` does not hold, it must not have been.
-    ///
-    /// # Safety
-    /// As for [`Task::run`].
-    #[inline(always)]
-    unsafe fn rows<const NANS: bool>(&self) -> bool {
-        let Self { from, pitch, rows, columns, k, .. } = *self;
-        let flip = splat::<K, V>(self.flip);
-        let infinity = splat::<K, V>(self.infinity);
-        let limits = [infinity, splat::<K, V>(self.infinity | 0x8000).lanes()];
-        let mut nans = V::no_nan();
-        let groups = columns.div_ceil(V::LANES);
-        let mut seen = V::Mask::none();
-        let from = Readable::lines(from, pitch, rows, columns * K::SIZE);
-        debug_assert!(k > 0 && columns >= V::LANES, "{k} best of {columns} columns");
-        // Row after row, each lane is inserted among the best of its column, which are in order.
-        for row in 0..rows {
-            let count = k.min(row);
-            let from = from.wrapping_offset(pitch * row as isize);
-            for group in 0..groups {
-                let read = V::load(from.wrapping_add(self.column(group) * K::SIZE)).xor(flip);
-                let lanes = read.lanes();
-                let mut nan = V::Mask::none();
-                if NANS {
-                    nan = lanes.nan(limits[0], limits[1]);
-                    seen = seen.or(nan);
-                } else {
-                    V::note_nan(&mut nans, read, read);
-                }
-                let beats = |own: V| if NANS { self.beats(lanes, own, nan, limits) } else { lanes.gt(own) };
-                // Most rows beat no k-th best: one comparison is all that they cost.
-                if count == k && !beats(V::load(self.state(group, k - 1).readable())).any() {
-                    continue;
-                }
-                let mut carry = lanes;
-                let mut number = splat::<K, V>(row as i64);
-                // Where a lane beats one of the best, it takes that place, and carries the one that was there to the next. Equal lanes
-                // stay: the row above comes first.
-                for at in 0..count {
-                    let best = self.state(group, at);
-                    let places = self.state(group, k + at);
-                    let own = V::load(best.readable());
-                    let place = V::load(places.readable());
-                    let above = beats(own);
-                    above.select(carry, own).store(best);
-                    above.select(number, place).store(places);
-                    (carry, number) = (above.select(own, carry), above.select(place, number));
-                }
-                if count < k {
-                    carry.store(self.state(group, count));
-                    number.store(self.state(group, k + count));
-                }
-            }
-        }
-        // A NaN that has a key may be the best of any column.
-        let mut best = V::load(self.state(0, 0).readable());
-        for group in 1..groups {
-            best = best.max(V::load(self.state(group, 0).readable()));
-        }
-        if NANS { seen.any() } else { V::has_nan(nans, best, infinity) }
-    }
-}
-
-impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
-    /// Whether there is NaN.
-    type Output = bool;
-    #[inline(always)]
-    unsafe fn run(self) -> bool {
-        let Self { from, pitch, rows, columns, k, to, nans, .. } = self;
-        let flip = splat::<K, V>(self.flip);
-        let groups = columns.div_ceil(V::LANES);
-        let mut seen = K::FLOAT && nans || self.rows::<false>();
-        if K::FLOAT && seen {
-            seen = self.rows::<true>();
-        }
-        let from = Readable::lines(from, pitch, rows, columns * K::SIZE);
-        let element =
-            |column: usize, row: usize| from.wrapping_offset(pitch * row as isize).wrapping_add(column * K::SIZE);
-        // A line of results for each of the best, `along` results apart.
-        let places_to = Writable::lines(to.indices.cast(), 8 * to.along, k, 8 * columns);
-        let values_to = Writable::lines(to.values, K::SIZE as isize * to.along, k, columns * K::SIZE);
-        for group in 0..groups {
-            let column = self.column(group);
-            for at in 0..k {
-                let lanes = V::load(self.state(group, at).readable());
-                let places = V::load(self.state(group, k + at).readable());
-                let result = to.along * at as isize + column as isize;
-                store_places::<K, V, false>(places, places_to.wrapping_offset(8 * result));
-                let element = |lane: usize, row: usize| element(column + lane, row).read(K::SIZE);
-                values::<K, V>(lanes, places, flip, element, values_to.wrapping_offset(result * K::SIZE as isize));
-            }
-        }
-        seen
     }
 }

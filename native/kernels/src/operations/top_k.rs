@@ -26,8 +26,9 @@ use crate::kernels::lanes::{Scratch, bits};
 use crate::kernels::omit::ReplaceSkipped as Replace;
 use crate::kernels::pack::Pack;
 use crate::kernels::top_k::{
-    Candidates, Collect, Destination, Find, Insert, LARGEST_REGISTERS, Packed, SAMPLED_LEAST_ELEMENTS, kth,
+    Candidates, Collect, Destination, Find, LARGEST_REGISTERS, Packed, SAMPLED_LEAST_ELEMENTS, kth,
 };
+use crate::kernels::top_k_columns::Insert;
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
 use crate::operations::input::{Input, Omit};
 use crate::operations::select::{Target, select};
