@@ -27,7 +27,7 @@ if INTERPRETED:
 
     import random_gpu
     from extremum import gpu, interop
-    from extremum.gpu import calls, elementwise, engine, launcher, plans, reductions, selection
+    from extremum.gpu import calls, engine, launcher, plans, reductions
     from random_gpu import array_of, elements, exactly, laid_out, tensor_of
 
 INDEX = ("argmax", "argmin")
@@ -131,17 +131,17 @@ def test_the_k_best_have_the_bits_of_the_cpu(dtype, mode, limits):
 def launches(monkeypatch):
     """The names of the kernels that have run."""
     names = []
+    launch = launcher.Launch.__call__
 
-    def launch(kernel, *given):
-        names.append(kernel.fn.__name__)
-        launcher.launch(kernel, *given)
+    def noted(self, *tensors):
+        names.append(self.kernel.fn.__name__)
+        launch(self, *tensors)
 
-    for module in (elementwise, reductions, selection):
-        monkeypatch.setattr(module, "launch", launch)
+    monkeypatch.setattr(launcher.Launch, "__call__", noted)
     return names
 
 
-def test_every_way_to_the_k_best_is_taken(launches):
+def test_every_way_to_the_k_best_is_taken(launches, monkeypatch):
     x = np.random.default_rng(0).permutation(40 * 2048).astype(np.float32)
     ways = {
         (50, 7): ["select"],
@@ -149,13 +149,19 @@ def test_every_way_to_the_k_best_is_taken(launches):
         (2000, 9): ["reduce", "select", "select"],
         # The groups of groups.
         (40 * 2048, 60): ["reduce", "reduce", "select", "select", "select"],
-        (40 * 2048, 1024): ["keys"],
+        # All are sorted, by a program or by PyTorch.
+        (2000, 1200): ["select"],
+        (9000, 300): ["keys"],
+        # Or those of the best groups, and the best of all groups.
+        (40 * 2048, 300): ["reduce", "keys", "keys"],
+        (40 * 2048, 40000): ["keys"],
         (40 * 2048, 1): ["reduce", "finish"],
     }
+    monkeypatch.setattr(plans, "SORTED_BY_PYTORCH", 20000)
     for (n, k), kernels in ways.items():
         launches.clear()
         assert_same("top_k", x[:n], k)
-        assert launches == kernels
+        assert launches == kernels, (n, k)
 
 
 def test_groups_hold_zeros_of_both_signs_what_follows_them_and_few_elements():
@@ -490,7 +496,7 @@ class Operations(TorchDispatchMode if INTERPRETED else object):
         result = function(*given, **options or {})
         name = function.name().partition("::")[2].partition(".")[0]
         self.names.append(name)
-        if name == "empty":
+        if name in ("empty", "empty_strided"):
             self.allocated.append(result.numel())
         return result
 
@@ -506,8 +512,8 @@ VIEWS = {"view", "detach", "permute", "expand", "_unsafe_view", "_reshape_alias"
         (lambda x: gpu.argmax(x, 1), [40]),
         (lambda x: gpu.max(x[:9], 0, return_index=True), [3000, 3000]),
         (lambda x: gpu.minmax(x, 1), [80, 80]),
-        # Keys and places of 20 parts.
-        (lambda x: gpu.argmin(x), [1, 20, 20]),
+        # Keys and places of 79 parts.
+        (lambda x: gpu.argmin(x), [1, 79, 79]),
         (lambda x: gpu.maximum(x, x[:1]), [120000]),
         # An operator returns values of no elements where only indices are wanted.
         (lambda x: gpu.hardmax(x), [0, 40, 120000]),
@@ -517,8 +523,7 @@ VIEWS = {"view", "detach", "permute", "expand", "_unsafe_view", "_reshape_alias"
     ],
 )
 def test_a_call_allocates_results_and_scratch_and_waits_for_nothing(call, allocated, monkeypatch):
-    for module in (elementwise, reductions, selection):
-        monkeypatch.setattr(module, "launch", lambda *given: None)
+    monkeypatch.setattr(launcher.Launch, "__call__", lambda *given: None)
     monkeypatch.setattr(reductions, "processors_of", lambda device: 132)
     calls._KNOWN.clear()
     x = torch.zeros((40, 3000))
@@ -527,7 +532,7 @@ def test_a_call_allocates_results_and_scratch_and_waits_for_nothing(call, alloca
         call(x)
     assert operations.allocated == allocated
     # Nothing is copied, and nothing reads an element.
-    assert set(operations.names) <= {"empty"} | VIEWS
+    assert set(operations.names) <= {"empty", "empty_strided"} | VIEWS
 
 
 def test_nothing_looks_at_elements_that_torch_compile_traces():
@@ -579,48 +584,49 @@ class Kernel:
         self.calls = []
 
     def __getitem__(self, grid):
-        return lambda *arguments: self.calls.append("compiles") or Compiled(self)
+        return lambda *arguments, num_warps: self.calls.append(("compiles", num_warps)) or Compiled(self)
 
 
 class Compiled:
+    function = packed_metadata = None
+
     def __init__(self, kernel):
         self.kernel = kernel
 
-    def __getitem__(self, grid):
-        return lambda *arguments: self.kernel.calls.append((grid, len(arguments)))
+    def run(self, *arguments):
+        self.kernel.calls.append(arguments)
 
 
-def test_a_kernel_is_looked_up_once_for_what_it_is_given(monkeypatch):
+@pytest.fixture
+def on_card(monkeypatch):
+    """A launcher that thinks that it is on a card: the device of CPU memory is -1."""
     monkeypatch.setattr(launcher, "INTERPRETED", False)
-    monkeypatch.setattr(launcher, "_RUNNERS", {})
-    monkeypatch.setattr(launcher, "_MOST_RUNNERS", 5)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: None)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: -1)
+    active = SimpleNamespace(get_current_stream=lambda device: ("stream", device))
+    monkeypatch.setattr(launcher, "driver", SimpleNamespace(active=active))
+
+
+def test_a_kernel_is_looked_up_once_for_the_memory_that_it_is_given(on_card):
     kernel = Kernel()
     memory = torch.zeros(1000)
-
-    def launch(start, number, constants=("float", True)):
-        launcher.launch(kernel, (3, 1, 1), (memory[start:], None, (memory,)), (number, (1, 2)), constants)
-
-    for start, number in ((0, 32), (4, 32), (1, 32), (5, 32), (0, 33), (0, 33)):
-        launch(start, number)
-    again = ((3, 1, 1), 7)
+    launch = launcher.Launch(kernel, (3, 1, 1), (32, (1, 2)), ("float", True), 8)
+    for start in (0, 4, 1, 5):
+        launch(memory[start:], None, (memory,))
+    compiles, again, other, _ = kernel.calls
+    assert compiles == other == ("compiles", 8)
     # 4 elements further, memory is aligned as before.
-    assert kernel.calls == ["compiles", again, "compiles", again, "compiles", again]
-    launch(0, 33, ("float", False))
-    assert kernel.calls[-1] == "compiles"
-    # Arrays of many shapes do not fill memory.
-    for number in range(40, 50):
-        launch(0, number)
-    assert len(launcher._RUNNERS) <= 5
+    *first, tensor, none, several, number, pair, kind, flag = again
+    assert first == [3, 1, 1, ("stream", -1), None, None, None, None, None]
+    assert (tensor.data_ptr(), none, several) == (memory[4:].data_ptr(), None, (memory,))
+    assert (number, pair, kind, flag) == (32, (1, 2), "float", True)
 
 
-def test_a_kernel_runs_on_the_device_of_its_memory(monkeypatch):
+def test_a_kernel_runs_on_the_device_of_its_memory(on_card, monkeypatch):
     devices = []
-    monkeypatch.setattr(launcher, "INTERPRETED", False)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch.cuda, "device", lambda device: devices.append(device) or contextlib.nullcontext())
-    launcher.launch(Kernel(), (1, 1, 1), (torch.zeros(3),), (), ())
-    assert devices == [torch.device("cpu")]
+    launcher.Launch(Kernel(), (1, 1, 1), (), ())(torch.zeros(3))
+    assert devices == [-1]
 
 
 def test_the_benchmark_checks_every_call_and_prints_its_tables(monkeypatch):

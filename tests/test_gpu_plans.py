@@ -111,29 +111,57 @@ def test_a_plan_covers_every_element_and_fits_a_program(shape, axis, size):
     assert plan.parts <= max(plans.MOST_PARTS, -(-length // plans.LONGEST))
     # Parts begin where wide loads do.
     assert plan.parts == 1 or plan.length % plan.tile == 0
-    # Each place of the tile takes a key, a round and an element from the registers of 128 threads.
-    assert plan.kept * plan.tile <= max(plans.TILE[size], 128 * 16 // size)
+    # A thread reads at most 16 bytes of each round.
+    assert plan.kept * plan.tile * size <= 512 * plan.warps
+
+
+def test_few_threads_go_along_a_short_row_and_one_program_along_a_small_array():
+    def plan_of(shape):
+        return plans.reduction(slices(shape, rows_of(shape), (len(shape) - 1,)), 4, 132)
+
+    # Rows of 256 bytes: 32 at once, and 16 rows.
+    assert plan_of((1 << 20, 64))[1:3] == (16, 8)
+    # At least one wide load, or 8 bytes where rows begin anywhere.
+    assert plan_of((1 << 20, 16))[1:3] == (32, 4)
+    assert plan_of((1 << 20, 10))[1:3] == (64, 2)
+    # A small array takes one program and no second kernel.
+    assert plan_of((64,)) == plans.Plan(True, 2, 64, 1, 1, 64, 1)
 
 
 def test_a_card_is_filled_where_there_is_enough_to_do():
     for shape in ((1, 1 << 28), (32, 128256), (1 << 20, 64)):
         plan = plans.reduction(slices(shape, rows_of(shape), (1,)), 4, 132)
         assert plan.blocks * plan.parts >= 132
-    # A small array takes one program and no second kernel.
-    assert plans.reduction(slices((64,), (1,), (0,)), 4, 132)[3:5] == (1, 1)
+    columns = slices((8192, 8192), rows_of((8192, 8192)), (0,))
+    assert plans.reduction(columns, 4, 132).parts > 16
 
 
 def test_groups_leave_what_one_program_sorts():
     for n in (*range(1, 70), 511, 512, 513, 2047, 2048, 2049, 128256, (1 << 24) + 7, (1 << 33) + 1):
-        for k in (1, 2, 5, 50, 255, 256, 1023, 1024, 5000):
+        for k in (1, 2, 5, 50, 127, 128, 255, 256, 1023, 1024, 5000):
             if k > n:
                 continue
             size = plans.group(n, k)
-            if k >= 1024:
+            if size == 1:
+                assert n <= plans.MOST_SORTED
+            elif k > 255:
                 assert size == 0
-            elif size == 1:
-                assert n <= plans.SHORT
             else:
                 # There are enough groups, fewer than elements, and the best of them are sorted at once.
                 assert k <= n // size < n
-                assert k * size + n % size <= plans.SHORT
+                assert k * size + n % size <= plans.MOST_SORTED
+
+
+def test_pytorch_sorts_few_of_many_elements():
+    assert plans.sorted_group(1, 1 << 24, 1000) == 128
+    # What is left is sorted at once.
+    assert plans.sorted_group(1, 131072, 1000) == 1
+    assert plans.sorted_group(256, 128256, 1000) == 8
+    assert plans.sorted_group(4096, 1000, 500) == 1
+
+
+def test_a_warp_sorts_rows_of_few_candidates_and_several_warps_sort_many():
+    assert plans.sorting(100000, 64) == (2, 1)
+    assert plans.sorting(1, 64) == (1, 1)
+    assert plans.sorting(100000, 1024) == (1, 8)
+    assert plans.sorting(100000, 2048) == (1, 16)

@@ -207,6 +207,8 @@ def like(
 
         @functools.wraps(function)
         def call(*arguments: Any, **keywords: Any) -> Any:
+            if not keywords:
+                return function(*arguments, **defaults)
             if unknown := unknown_keyword(function.__name__, keywords, names):
                 raise unknown
             return function(*arguments, **defaults | keywords)

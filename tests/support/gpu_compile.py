@@ -40,7 +40,7 @@ class Compiled(NamedTuple):
     widest: int | None
 
 
-def compiled(kernel, target, pointers, numbers, constants):
+def compiled(kernel, target, pointers, numbers, constants, warps=4):
     """Compile a kernel for arguments as a launch has them: pointers and numbers that 16 divides are known to be so."""
     constant, attributes = {}, {}
 
@@ -67,7 +67,7 @@ def compiled(kernel, target, pointers, numbers, constants):
             # Memory that a kernel does not use is None.
             signature[name] = type_of(name, numbers[name] if name in numbers else pointers.get(name), at)
     source = ASTSource(kernel, signature, constant, attributes)
-    result = triton.compile(source, target=TARGETS[target], options={"num_warps": 4})
+    result = triton.compile(source, target=TARGETS[target], options={"num_warps": warps})
     access = "st" if kernel is kernels.ones else "ld"
     return _of_nvidia(result, access) if target.startswith("sm") else _of_amd(result.asm["amdgcn"])
 
@@ -91,7 +91,7 @@ def _of_amd(assembly):
     return Compiled(number("vgpr_count"), number("vgpr_spill_count") + number("private_segment_fixed_size"), None)
 
 
-def _reduction(element, **changes):
+def _reduction(element, warps=4, **changes):
     """Arguments of `reduce` for rows of 4,096 elements, or as `changes` says."""
     pointer, kind, infinity = ELEMENTS[element]
     wide = "i64" if pointer == "i64" else "i32"
@@ -131,28 +131,33 @@ def _reduction(element, **changes):
         "w_n": 512,
     }
     constants = {"KIND": kind, "INFINITY": infinity, "ENDS": (True,), "LAST": False, "NAN": 1, "MASKED": False}
-    constants |= {"VALUES": True, "PARTS": False, "BY_ROWS": True, "KEPT": 1, "TILE": changes.pop("tile", 1024)}
+    constants |= {"VALUES": True, "PARTS": False, "BY_ROWS": True, "KEPT": 1, "TILE": 128 * _wide(pointer), "UNROLL": 4}
     numbers = rows if changes.get("BY_ROWS", True) else columns
-    return kernels.reduce, pointers, numbers, constants | changes
+    return kernels.reduce, pointers, numbers, constants | changes, warps
+
+
+def _wide(pointer):
+    """Elements of 16 bytes."""
+    return 128 // int(pointer[1:])
 
 
 def cases():
     """The kernels with arguments of the released plans, by what they do."""
-    tiles = {"uint8": 4096, "bfloat16": 4096, "float32": 2048, "int64": 1024}
-    for element, tile in tiles.items():
-        yield f"rows of {element}", _reduction(element, tile=tile)
-        kept = 128 * 16 // {"uint8": 1, "bfloat16": 2, "float32": 4, "int64": 8}[element]
-        yield f"columns of {element}", _reduction(element, BY_ROWS=False, KEPT=kept, tile=tile // kept)
-    yield "parts of a row of float32", _reduction("float32", tile=2048, PARTS=True)
-    yield "rows of float32, masked", _reduction("float32", tile=2048, MASKED=True)
-    yield "rows of float32, without NaN", _reduction("float32", tile=2048, NAN=0)
-    for element, tile in tiles.items():
-        yield f"both ends of rows of {element}", _reduction(element, tile=tile, ENDS=(False, True))
-    yield "groups of 32 float32", _reduction("float32", tile=32, KEPT=32)
-    yield "rows of float32, the last", _reduction("float32", tile=2048, LAST=True)
-    _, pointers, numbers, _ = _reduction("float32")
+    for element, (pointer, *_) in ELEMENTS.items():
+        wide = _wide(pointer)
+        yield f"rows of {element}", _reduction(element)
+        yield f"short rows of {element}", _reduction(element, 1, KEPT=16, TILE=2 * wide)
+        yield f"columns of {element}", _reduction(element, 1, BY_ROWS=False, KEPT=32 * wide, TILE=1)
+    yield "parts of a row of float32", _reduction("float32", PARTS=True)
+    yield "rows of float32, masked", _reduction("float32", MASKED=True)
+    yield "rows of float32, without NaN", _reduction("float32", NAN=0)
+    for element in ELEMENTS:
+        yield f"both ends of rows of {element}", _reduction(element, ENDS=(False, True))
+    yield "groups of 32 float32", _reduction("float32", 1, KEPT=32, TILE=4)
+    yield "rows of float32, the last", _reduction("float32", LAST=True)
+    _, pointers, numbers, *_ = _reduction("float32")
     pointers |= {"keys": "i32", "places": "i64"}
-    constants = {"LAST": False, "VALUES": True, "KEPT": 4, "TILE": 512}
+    constants = {"LAST": False, "VALUES": True, "KEPT": 2, "TILE": 512}
     yield "the best of 512 parts", (kernels.finish, pointers, {**numbers, "parts": 512}, constants)
     yield from _other_cases()
 
@@ -173,15 +178,22 @@ def _other_cases():
         pointer, kind, infinity = ELEMENTS[element]
         end = {"KIND": kind, "INFINITY": infinity, "LARGEST": True, "NAN": 1, "MASKED": False}
         pointers = {"x": pointer, "indices": "i64", "values": pointer}
-        kept = {"i8": 16}.get(pointer, 8)
         numbers = {"rows": 4096, "count": 128, "groups": 128, "k": 8, "x_row": 128, "w_row": 128}
-        short = {**end, "SIZE": 1, "LEADS": False, "KEPT": kept, "TILE": 128, "K": 8}
-        yield f"8 best of 128 {element}", (kernels.select, pointers, numbers, short)
-        long = {"rows": 32, "count": 1600, "groups": 4000, "k": 50, "x_row": 128000, "w_row": 128000}
-        best = {**end, "SIZE": 32, "LEADS": False, "KEPT": 1, "TILE": 2048, "K": 64}
-        yield f"50 best of 50 groups of {element}", (kernels.select, {**pointers, "leaders": "i64"}, long, best)
-    leads = {**end, "SIZE": 16, "LEADS": True, "KEPT": 1, "TILE": 1024, "K": 64}
-    yield "50 best groups of int64", (kernels.select, {**pointers, "leaders": "i64"}, {**long, "count": 800}, leads)
+        short = {**end, "SIZE": 1, "LEADS": False, "KEPT": 1, "TILE": 128, "K": 8}
+        yield f"8 best of 128 {element}", (kernels.select, pointers, numbers, short, 1)
+        long = {"rows": 32, "count": 800, "groups": 8000, "k": 50, "x_row": 128000, "w_row": 128000}
+        best = {**end, "SIZE": 16, "LEADS": False, "KEPT": 1, "TILE": 1024, "K": 64}
+        yield f"50 best of 50 groups of {element}", (kernels.select, {**pointers, "leaders": "i64"}, long, best, 8)
+    most = {**long, "count": 1600}
+    yield (
+        "200 best of 200 groups of int64",
+        (
+            *(kernels.select, {**pointers, "leaders": "i64"}, {**most, "k": 200}),
+            *({**best, "SIZE": 8, "TILE": 2048, "K": 256}, 16),
+        ),
+    )
+    leads = {**best, "LEADS": True}
+    yield "50 best groups of int64", (kernels.select, {**pointers, "leaders": "i64"}, long, leads, 8)
     pointers = {"x": "i64", "result": "i64"}
     keys = {"KIND": "float", "INFINITY": 0x7FF0000000000000, "LARGEST": False, "NAN": 1, "TILE": 512}
     yield "keys of float64", (kernels.keys, pointers, {"n": 65536, "x_row": 65536}, keys)
@@ -198,17 +210,17 @@ def _elementwise(pointer, operands, constants):
 
 def extremes():
     """The kernels with numbers that are all 1, which Triton compiles into a kernel, and with long ones."""
-    for name, (kernel, pointers, numbers, constants) in cases():
+    for name, (kernel, pointers, numbers, constants, *warps) in cases():
         ones = {key: (1,) * len(each) if isinstance(each, tuple) else 1 for key, each in numbers.items()}
-        yield f"{name}: 1", (kernel, pointers, ones, constants)
-    for name, (kernel, pointers, numbers, constants) in cases():
+        yield f"{name}: 1", (kernel, pointers, ones, constants, *warps)
+    for name, (kernel, pointers, numbers, constants, *warps) in cases():
         # A program sees fewer than 31 bits count.
         long = {key: number if key in ("length", "parts", "count", "k") else 1 << 33 for key, number in numbers.items()}
         for key in ("x_outer", "x_inner"):
             if isinstance(numbers.get(key), tuple):
                 long[key] = (1 << 33,) * len(numbers[key])
         if constants.get("PARTS", True):
-            yield f"{name}: long", (kernel, pointers, long, constants)
+            yield f"{name}: long", (kernel, pointers, long, constants, *warps)
 
 
 def main():

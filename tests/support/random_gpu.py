@@ -1,5 +1,6 @@
-"""Random calls of the functions for arrays on a GPU beside those of the CPU, by Triton's interpreter.
+"""Random calls of the functions for arrays on a GPU beside those of the CPU, on a card or by Triton's interpreter.
 
+    python tests/support/random_gpu.py --calls 2000 --seed 7
     TRITON_INTERPRET=1 python tests/support/random_gpu.py --calls 2000 --seed 7
 
 Every option meets every other, also values that are mistakes: then both raise the same error. A failure names the seed,
@@ -16,22 +17,32 @@ import extremum as ex
 import random_driver
 from agreement import same_bits
 from extremum import gpu
-from extremum.gpu import calls, launcher, operands, plans, reductions
+from extremum.gpu import calls, launcher, operands, plans
+from extremum.gpu.elementwise import launch_of
+from extremum.gpu.reductions import launch_of_ones, prepared
+from extremum.gpu.selection import launch_of_keys, selection_of
 from layouts import broadcast, contiguous, fortran, permuted, strided, windowed
 from refusal import explained
 from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans, sample
 
+DEVICE = "cpu" if launcher.INTERPRETED else "cuda"
 # PyTorch has no negative strides.
 LAYOUTS = (contiguous, fortran, permuted, strided, broadcast, windowed)
 FUNCTIONS = ("argmax", "argmin", "max", "min", "minmax", "hardmax", "maximum", "minimum", "top_k")
 SMALL = {
-    "TILE": {1: 16, 2: 16, 4: 8, 8: 4},
-    "THREADS": 4,
+    "WARP": 32,
+    "WARPS": 2,
+    "LONG_ROW": 48,
+    "ROUNDS_OF_PARTS": 4,
     "MOST_PARTS": 8,
     "MOST_ROUNDS": 3,
     "MOST_OPERANDS": 3,
-    "SHORT": 16,
-    "SORTED": {1: 16, 2: 16, 4: 8, 8: 8},
+    "WRITTEN": {1: 8, 2: 8, 4: 4, 8: 2},
+    "MOST_SORTED": 32,
+    "SORTED": 16,
+    "SORTED_BY_PYTORCH": 16,
+    "SORTED_BY_WARP": 16,
+    "SMALLEST_GROUP": 2,
     "FEW": 4,
 }
 """Limits of the plans that cut short slices into tiles, parts and columns."""
@@ -41,7 +52,8 @@ def _give(limits):
     for name, limit in limits.items():
         setattr(plans, name, limit)
     # What was planned with other limits is forgotten.
-    reductions.prepared.cache_clear()
+    for planned in (prepared, launch_of_ones, launch_of, selection_of, launch_of_keys):
+        planned.cache_clear()
     calls._KNOWN.clear()
 
 
@@ -62,14 +74,19 @@ def tensor_of(x):
         # NumPy's broadcast arrays are read-only, and PyTorch warns of them.
         warnings.simplefilter("ignore")
         bits = torch.from_numpy(x.view(f"i{x.dtype.itemsize}"))
-    return bits.view(getattr(torch, x.dtype.name))
+    if x.size:
+        # A copy to a device would lie there without gaps.
+        last = sum((size - 1) * stride for size, stride in zip(bits.shape, bits.stride(), strict=True))
+        memory = bits.as_strided((last + 1,), (1,)).to(DEVICE)
+        bits = memory.as_strided(bits.shape, bits.stride())
+    return bits.to(DEVICE).view(getattr(torch, x.dtype.name))
 
 
 def array_of(result):
     """A tensor as an array of the same type, shape and bits; other results are arrays."""
     if not isinstance(result, torch.Tensor):
         return np.asarray(result)
-    return launcher.bits_of(result.contiguous()).numpy().view(operands.TYPES[result.dtype])
+    return launcher.bits_of(result.contiguous()).cpu().numpy().view(operands.TYPES[result.dtype])
 
 
 def exactly(actual, expected):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch.compiler import nonstrict_trace
+from torch._dynamo import nonstrict_trace
 
 from extremum.arrays import as_element
 from extremum.elementwise import (
@@ -42,8 +43,9 @@ class Known(NamedTuple):
     """What a call over axes turned out to want; a call like it does not decide again."""
 
     how: Prepared
-    # The shape of the results, those of both ends together.
+    # The shape of the results, those of both ends together, and their strides.
     shape: Ints
+    strides: Ints
     values: bool
     indices: bool
     index: torch.dtype
@@ -82,8 +84,11 @@ def _over_axes(function: str, x: Any, axis: Any, **options: Any) -> tuple[Any, .
     known = _KNOWN.get(key)
     if known is None:
         return _decided(function, x, axis, options, key)
-    values = torch.empty(known.shape, dtype=x.dtype, device=x.device) if known.values else None
-    indices = torch.empty(known.shape, dtype=known.index, device=x.device)
+    # PyTorch allocates faster where it is given the strides.
+    values = None
+    if known.values:
+        values = torch.empty_strided(known.shape, known.strides, dtype=x.dtype, device=x.device)
+    indices = torch.empty_strided(known.shape, known.strides, dtype=known.index, device=x.device)
     run(known.how, x, None, values, indices)
     results: list[Any] = []
     for result in (values, indices if known.indices else None):
@@ -110,14 +115,15 @@ def _decided(function: str, x: Any, axis: Any, options: dict[str, Any], key: Any
 
 def _note(key: Any, x: torch.Tensor, call: OnDevice, index: Index, values: bool, shape: Ints) -> None:
     """Note what a call wants, unless its array has to be copied first."""
-    how = prepared_for(x, call.axes(x.ndim), call.largest, call.select_last_index, values)
+    own = torch.int64 if index is None else tensor_type(index)
+    how = prepared_for(x, call.axes(x.ndim), call.largest, call.select_last_index, values, own)
     if how is None:
         return
     if len(_KNOWN) >= _MOST_KNOWN:
         _KNOWN.clear()
-    own = torch.int64 if index is None else tensor_type(index)
     shape = (2, *shape) if len(call.largest) == 2 else tuple(shape)
-    _KNOWN[key] = Known(how, shape, values, index is not None, own)
+    strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    _KNOWN[key] = Known(how, shape, strides, values, index is not None, own)
 
 
 def _hardmax(x: Any, axis: Any, out: object = None, nan_policy: str = "propagate", where: Any = None) -> Any:
@@ -215,22 +221,37 @@ def _top_k(
     return tuple(operand.wrap(each, ()) for each in best)
 
 
+# What stands for None while `torch.compile` traces a call: PyTorch 2.11 takes no None there.
+_NONE = "\0"
+
+
 def _traced(call: Any) -> Any:
     """Let ``torch.compile`` trace a call with tensors that have no elements: to operators, without a graph break."""
     # Where the graph breaks nevertheless, nothing in the call is worth tracing.
     alone = torch.compiler.disable(call)
-    inner = nonstrict_trace(alone)
+
+    def with_none(*given: Any, **options: Any) -> Any:
+        return alone(*map(_or_none, given), **{name: _or_none(each) for name, each in options.items()})
+
+    inner = nonstrict_trace(with_none)
 
     def outer(*given: Any, **options: Any) -> Any:
         if not torch.compiler.is_compiling():
-            return alone(*given, **options)
+            return call(*given, **options)
         for name in ("dtype", "index_dtype"):
             # PyTorch has names among its constants, and no types.
             if not isinstance(options.get(name), str | None):
                 options[name] = np.dtype(options[name]).name
-        return inner(*given, **options)
+        for name, each in options.items():
+            if each is None:
+                options[name] = _NONE
+        return inner(*[_NONE if each is None else each for each in given], **options)
 
     return outer
+
+
+def _or_none(option: Any) -> Any:
+    return None if type(option) is str and option == _NONE else option
 
 
 over_axes = _traced(_over_axes)

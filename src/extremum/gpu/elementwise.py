@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import torch
 
 from extremum.gpu import kernels, plans
-from extremum.gpu.launcher import bits_of, launch
+from extremum.gpu.launcher import Launch, bits_of
 from extremum.gpu.operands import dimensions, kind_of
 from extremum.gpu.operators import operator
 
@@ -31,21 +32,36 @@ def extremum(
     result = torch.empty(arrays[0].shape, dtype=first.dtype, device=first.device)
     if not result.numel():
         return result
-    groups = plans.merged(dimensions([result, *arrays], range(result.ndim)))
-    if len(groups) > 2:
+    layout = dimensions([result, *arrays], range(result.ndim))
+    if len(plans.merged(layout)) > 2:
         arrays = [bits_of(each).contiguous().view(each.dtype) for each in arrays]
-        groups = plans.merged(dimensions([result, *arrays], range(result.ndim)))
-    single = (1, *(0,) * (1 + len(arrays)))
+        layout = dimensions([result, *arrays], range(result.ndim))
+    launch = launch_of(layout, len(arrays), first.dtype, largest, nan, bool(masks))
+    at = len(masks)
+    launch(result, tuple(arrays[at:]), arrays[0] if masks else None)
+    return result
+
+
+@functools.lru_cache(maxsize=4096)
+def launch_of(
+    layout: tuple[plans.Dimension, ...],
+    arrays: int,
+    dtype: torch.dtype,
+    largest: bool,
+    nan: int,
+    masked: bool,
+) -> Launch:
+    """Return the launch for a result and arrays of one layout: the mask, if there is one, and the operands."""
+    groups = plans.merged(layout)
+    single = (1, *(0,) * (1 + arrays))
     outer, inner = [single, single, *groups][-2:]
-    most = plans.TILE[result.element_size()] // 2
+    most = plans.WRITTEN[dtype.itemsize]
     tile = min(plans.power(inner[0]), most)
     kept = min(plans.power(outer[0]), most // tile)
-    at = len(masks)
-    launch(
+    at = 2 + masked
+    return Launch(
         kernels.extremum,
         (-(-outer[0] // kept) * -(-inner[0] // tile), 1, 1),
-        (result, tuple(arrays[at:]), arrays[0] if masks else None),
-        (outer[0], inner[0], outer[2 + at :], inner[2 + at :], outer[2], inner[2]),
-        (*kind_of(first.dtype), largest, nan, bool(masks), kept, tile),
+        (outer[0], inner[0], outer[at:], inner[at:], outer[2], inner[2]),
+        (*kind_of(dtype), largest, nan, masked, kept, tile),
     )
-    return result

@@ -1,6 +1,6 @@
 """The Triton kernels. Each sees elements as the integers of their bits, and compares keys: integers in their order.
 
-A key has 32 bits, or 64 for elements of 64 bits, and is a number of as many bits as the element. NaN has a key above or
+A key has 32 bits, or 64 for elements of 64 bits: the bits of the element are its upper ones. NaN has a key above or
 below every number, as the caller says; the two zeros have the same key. The element itself is read once more by its
 index, so that a result has its bits.
 
@@ -34,36 +34,47 @@ def _is_number(bits, INFINITY: tl.constexpr):
 @triton.jit
 def _key(
     bits,
+    low,
     WIDE: tl.constexpr,
     KIND: tl.constexpr,
     INFINITY: tl.constexpr,
     LARGEST: tl.constexpr,
     NAN: tl.constexpr,
     ZEROS: tl.constexpr,
-    SHIFT: tl.constexpr,
 ):
-    """Return integers in the order of the elements, the best the greatest.
+    """Return integers in the order of the elements, the best the greatest, with `low` in the bits below the element's.
 
-    NAN is 1 if NaN is the best, -1 if it is the worst. ZEROS says whether the two zeros are equal. The SHIFT lowest
-    bits are 0.
+    NAN is -1 if NaN is the worst, and else NaN is the best. ZEROS says whether the two zeros are equal.
     """
+    SHIFT: tl.constexpr = WIDE.primitive_bitwidth - bits.dtype.primitive_bitwidth
     STEP: tl.constexpr = 2**SHIFT
-    MAGNITUDE: tl.constexpr = (2 ** (bits.dtype.primitive_bitwidth - 1) - 1) * STEP
+    LOWEST: tl.constexpr = -(2 ** (WIDE.primitive_bitwidth - 1))
+    low = tl.full((), 0, WIDE) + low
     key = bits.to(WIDE) << SHIFT
-    if KIND == "unsigned":
-        key = key ^ (-STEP - MAGNITUDE)
     if KIND == "float":
-        magnitude = key & MAGNITUDE
         # -1 for a number with a minus, and else 0.
-        sign = key >> (WIDE.primitive_bitwidth - 1)
-        key = key ^ (sign & MAGNITUDE)
+        flip = key >> (WIDE.primitive_bitwidth - 1)
+        if not LARGEST:
+            flip = -1 - flip
+        key = (key & (-1 - LOWEST)) ^ flip
+        # The number that is added turns the order: infinity at one end comes to the end of all integers, and the NaN
+        # beyond it to the other end, beside the NaN that is there. They become one.
         if ZEROS:
-            key = key - sign * STEP
-    if not LARGEST:
-        key = -STEP - key
-    if KIND == "float":
-        EDGE: tl.constexpr = MAGNITUDE if NAN > 0 else -STEP - MAGNITUDE
-        key = tl.where(magnitude > INFINITY * STEP, EDGE, key)
+            key = key - flip
+        BELOW: tl.constexpr = 0 if ZEROS else 1
+        if NAN < 0:
+            TOP: tl.constexpr = -STEP - LOWEST - INFINITY * STEP
+            key = tl.maximum(key + (low + TOP), low + (TOP - INFINITY * STEP - STEP - BELOW))
+        else:
+            TURN: tl.constexpr = LOWEST + INFINITY * STEP + BELOW
+            key = tl.minimum(key + (low + TURN), low + (TURN + INFINITY * STEP + STEP))
+    else:
+        if not LARGEST:
+            key = -STEP - key
+        if KIND == "unsigned":
+            key = key + (low + LOWEST)
+        else:
+            key = key + low
     return key
 
 
@@ -103,11 +114,10 @@ def _round(kept, key, present, number, LAST: tl.constexpr, SOME: tl.constexpr, S
     """Return what the places of a tile keep after one more round; if SOME, `present` says which elements take part."""
     best = kept[0]
     if SHIFT > 0:
-        # Below the key is the round, never 0: one comparison chooses both.
-        packed = key | (number + 1 if LAST else 2**SHIFT - 1 - number)
+        # The key ends with the round: one comparison chooses both.
         if SOME:
-            packed = tl.where(present, packed, _lowest(best.dtype))
-        after = (tl.maximum(best, packed),)
+            key = tl.where(present, key, _lowest(best.dtype))
+        after = (tl.maximum(best, key),)
     else:
         rounds = kept[1]
         if LAST:
@@ -151,9 +161,13 @@ def _rounds(
         present = present & (tl.load(mask, mask=there, other=0) != 0)
     if NAN == 0:
         present = present & _is_number(bits, INFINITY)
+    low = 0
+    if SHIFT > 0:
+        # The first round is the greatest, or the last one; none is 0.
+        low = number + 1 if LAST else 2**SHIFT - 1 - number
     after = ()
     for end in tl.static_range(len(ENDS)):
-        key = _key(bits, WIDE, KIND, INFINITY, ENDS[end], NAN, True, SHIFT)
+        key = _key(bits, low, WIDE, KIND, INFINITY, ENDS[end], NAN, True)
         after += (_round(states[end], key, present, number, LAST, SOME, SHIFT),)
     return after
 
@@ -164,7 +178,7 @@ def reduce(
     x_outer, x_inner, x_n, w_outer, w_inner, w_n, slot_outer, slot_inner, total, length,
     KIND: tl.constexpr, INFINITY: tl.constexpr, ENDS: tl.constexpr, LAST: tl.constexpr, NAN: tl.constexpr,
     MASKED: tl.constexpr, VALUES: tl.constexpr, PARTS: tl.constexpr, BY_ROWS: tl.constexpr,
-    KEPT: tl.constexpr, TILE: tl.constexpr,
+    KEPT: tl.constexpr, TILE: tl.constexpr, UNROLL: tl.constexpr,
 ):  # fmt: skip
     """Find the best of each slice, or of each part of a slice; then `finish` finds the best of the parts.
 
@@ -196,7 +210,7 @@ def reduce(
         states += (_begun((KEPT, TILE), WIDE, SHIFT, SOME),)
     everywhere = tl.full((KEPT, TILE), 1, tl.int1)
     whole = stop // TILE
-    for number in range(0, whole):
+    for number in tl.range(0, whole, loop_unroll_factor=UNROLL):
         states = _rounds(
             states, element, mask, there[:, None], everywhere, number,
             KIND, INFINITY, ENDS, LAST, NAN, MASKED, SOME, WIDE, SHIFT,
@@ -287,10 +301,10 @@ def extremum(
     there = (first < outer) & (second < inner)
     own = tl.load(operands[0] + first * x_outer[0] + second * x_inner[0], mask=there, other=0)
     best = own
-    key = _key(own, WIDE, KIND, INFINITY, LARGEST, NAN, False, 0)
+    key = _key(own, 0, WIDE, KIND, INFINITY, LARGEST, NAN, False)
     for at in tl.static_range(1, len(operands)):
         other = tl.load(operands[at] + first * x_outer[at] + second * x_inner[at], mask=there, other=0)
-        rival = _key(other, WIDE, KIND, INFINITY, LARGEST, NAN, False, 0)
+        rival = _key(other, 0, WIDE, KIND, INFINITY, LARGEST, NAN, False)
         best = tl.where(rival > key, other, best)
         key = tl.maximum(key, rival)
     if MASKED:
@@ -309,7 +323,7 @@ def keys(
     row = (tl.program_id(0) // blocks).to(tl.int64)
     at = (tl.program_id(0) % blocks).to(tl.int64) * TILE + tl.arange(0, TILE)
     bits = tl.load(x + row * x_row + at, mask=at < n, other=0)
-    key = _key(bits, result.dtype.element_ty, KIND, INFINITY, LARGEST, NAN, True, 0)
+    key = _key(bits, 0, result.dtype.element_ty, KIND, INFINITY, LARGEST, NAN, True)
     tl.store(result + row * n + at, key, mask=at < n)
 
 
@@ -345,8 +359,9 @@ def select(
     If SIZE is 1, all elements are candidates. Otherwise those of `k` groups of SIZE neighbours are, whose numbers are
     the `leaders`, ascending, and those after the last whole group. If LEADS, the k best are written ascending.
     """
-    WIDE: tl.constexpr = tl.int64 if x.dtype.element_ty == tl.int64 else tl.int32
-    PACKED: tl.constexpr = tl.int32 if x.dtype.element_ty.primitive_bitwidth < 32 else tl.int64
+    WIDTH: tl.constexpr = x.dtype.element_ty.primitive_bitwidth
+    WIDE: tl.constexpr = tl.int64 if WIDTH == 64 else tl.int32
+    PACKED: tl.constexpr = tl.int32 if WIDTH < 32 else tl.int64
     LAST: tl.constexpr = TILE - 1
     row = tl.program_id(0).to(tl.int64) * KEPT + tl.arange(0, KEPT)
     there = (row < rows)[:, None]
@@ -359,7 +374,7 @@ def select(
     present = present & (place >= 0)
     if MASKED:
         present = tl.load(where + (row * w_row)[:, None] + place, mask=present, other=0) != 0
-    key = _key(tl.load(x + place, mask=present, other=0), WIDE, KIND, INFINITY, LARGEST, NAN, True, 0)
+    key = _key(tl.load(x + place, mask=present, other=0), 0, WIDE, KIND, INFINITY, LARGEST, NAN, True)
     if tl.int64 == WIDE:
         # A key of 64 bits leaves no room for the place: sort by its lower half, and then by the upper one.
         lower = ((key & 0xFFFFFFFF) << 12) | (LAST - at)
@@ -368,10 +383,13 @@ def select(
         rank = at
         at = LAST - (lower & LAST).to(tl.int32)
         place = _place_of(at, leaders, k, groups, there, SIZE)
-        key = _key(tl.load(x + place, mask=present, other=0), WIDE, KIND, INFINITY, LARGEST, NAN, True, 0)
+        key = _key(tl.load(x + place, mask=present, other=0), 0, WIDE, KIND, INFINITY, LARGEST, NAN, True)
         packed = ((key >> 32) << 24) | ((LAST - rank) << 12) | (LAST - at)
-    else:
+    elif WIDTH == 32:
         packed = (key.to(PACKED) << 12) | (LAST - at)
+    else:
+        # The key is above its lowest 32 - WIDTH bits, and then above 12.
+        packed = (key >> (20 - WIDTH)) | (LAST - at)
     packed = _greatest(tl.where(present, packed, _lowest(PACKED)), K)
     at = LAST - (packed & LAST).to(tl.int32)
     found = packed != _lowest(PACKED)

@@ -7,7 +7,9 @@ import os
 from typing import Any
 
 import torch
+from triton.runtime.driver import driver
 
+Grid = tuple[int, int, int]
 INTERPRETED = os.environ.get("TRITON_INTERPRET", "0") == "1"
 """Whether the kernels run on the CPU, by Triton's interpreter: then they take tensors there."""
 
@@ -29,45 +31,52 @@ def bits_of(x: torch.Tensor) -> torch.Tensor:
     return x.view(BITS[x.element_size()])
 
 
-_RUNNERS: dict[Any, Any] = {}
-"""How compiled kernels run, by all that they get but memory: Triton's own look-up takes longer than a small array."""
-_MOST_RUNNERS = 4096
+class Launch:
+    """A kernel with all that it gets but memory, whose element types are the same in each call.
 
-
-def launch(
-    kernel: Any,
-    grid: tuple[int, int, int],
-    tensors: tuple[Any, ...],
-    numbers: tuple[Any, ...],
-    constants: tuple[Any, ...],
-) -> None:
-    """Run a kernel on the bits of tensors, on their device and the current stream; compile it at its first call.
-
-    An entry of `tensors` may be a tuple of tensors, or None.
+    It keeps how the compiled kernel runs: Triton's own look-up takes longer than a small array.
     """
-    if INTERPRETED:
-        kernel[grid](*map(_bits, tensors), *numbers, *constants)
-        return
-    device = tensors[0].device
-    if device.index == torch.cuda.current_device():
-        _launch(kernel, grid, tensors, numbers, constants, device.index)
-        return
-    with torch.cuda.device(device):
-        _launch(kernel, grid, tensors, numbers, constants, device.index)
 
+    __slots__ = ("_compiled", "_fixed", "grid", "kernel", "warps")
 
-def _launch(kernel: Any, grid: Any, tensors: Any, numbers: Any, constants: Any, device: int) -> None:
-    # A kernel lives as long as its file, and the hash of its source takes long.
-    key = (id(kernel), grid, numbers, constants, device, tuple([_class_of(each) for each in tensors]))
-    run = _RUNNERS.get(key)
-    if run is not None:
-        # It takes the addresses alone.
-        run(*tensors, *numbers, *constants)
-        return
-    compiled = kernel[grid](*map(_bits, tensors), *numbers, *constants)
-    if len(_RUNNERS) >= _MOST_RUNNERS:
-        _RUNNERS.clear()
-    _RUNNERS[key] = compiled[grid]
+    def __init__(
+        self, kernel: Any, grid: Grid, numbers: tuple[Any, ...], constants: tuple[Any, ...], warps: int = 4
+    ) -> None:
+        self.kernel = kernel
+        self.grid = grid
+        self.warps = warps
+        self._fixed = (*numbers, *constants)
+        self._compiled: dict[Any, Any] = {}
+
+    def __call__(self, *tensors: Any) -> None:
+        """Run the kernel on the bits of tensors, on their device and the current stream; compile it at its first call.
+
+        An entry of `tensors` may be a tuple of tensors, or None.
+        """
+        if INTERPRETED:
+            self._by_triton(tensors)
+            return
+        device = tensors[0].get_device()
+        if device == torch.cuda.current_device():
+            self._on_current(device, tensors)
+            return
+        with torch.cuda.device(device):
+            self._on_current(device, tensors)
+
+    def _on_current(self, device: int, tensors: tuple[Any, ...]) -> None:
+        memory = (device, *map(_class_of, tensors))
+        compiled = self._compiled.get(memory)
+        if compiled is None:
+            self._compiled[memory] = self._by_triton(tensors)
+            return
+        # Triton's way to here looks for hooks of profilers, which takes longer. Of tensors, it takes the addresses.
+        x, y, z = self.grid
+        stream = driver.active.get_current_stream(device)
+        function, metadata = compiled.function, compiled.packed_metadata
+        compiled.run(x, y, z, stream, function, metadata, None, None, None, *tensors, *self._fixed)
+
+    def _by_triton(self, tensors: tuple[Any, ...]) -> Any:
+        return self.kernel[self.grid](*map(_bits, tensors), *self._fixed, num_warps=self.warps)
 
 
 def _bits(tensors: Any) -> Any:
@@ -82,10 +91,14 @@ def _class_of(tensors: Any) -> Any:
         return None
     if isinstance(tensors, tuple):
         return tuple(map(_class_of, tensors))
-    if torch.version.hip is None:
-        return tensors.dtype, tensors.data_ptr() % 16
+    is_aligned = tensors.data_ptr() % 16 == 0
+    if not _IS_AMD:
+        return is_aligned
     # AMD's loads differ for memory that 31 bits address.
-    return tensors.dtype, tensors.data_ptr() % 16, tensors.untyped_storage().nbytes() < 1 << 31
+    return is_aligned, tensors.untyped_storage().nbytes() < 1 << 31
+
+
+_IS_AMD = torch.version.hip is not None
 
 
 def devices() -> list[str]:

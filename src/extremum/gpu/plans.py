@@ -16,15 +16,26 @@ Dimension = tuple[int, ...]
 
 # Elements of a slice that one program reads at most, so that 32 bits count them.
 LONGEST = 1 << 30
-# Elements of one tile by the bytes of an element: a thread of 128 then holds at most 32.
-TILE = {1: 4096, 2: 4096, 4: 2048, 8: 1024}
-# Programs for each processor of the card below which slices are cut into parts.
-PROGRAMS = 4
+# Bytes that a warp of 32 threads reads at once: 16 a thread.
+WARP = 512
+# Warps of a program that goes along one long row; others have one warp.
+WARPS = 4
+# Bytes of a row that are long.
+LONG_ROW = 8192
+# The least bytes of a row that one program reads at once, where rows begin at multiples of 16 bytes, and elsewhere.
+ALIGNED = 16
+UNALIGNED = 8
+# Rounds whose elements a program reads before it compares them.
+UNROLLED = 4
+# Programs for each processor of the card below which slices are cut into parts: of long rows, and of columns.
+PROGRAMS_OF_ROWS = 8
+PROGRAMS_OF_COLUMNS = 16
 MOST_PARTS = 1024
-# Rounds of a tile that a part has at least.
+# Rounds of a slice that is cut, and of each part, at least: the best of the parts takes a second launch.
+ROUNDS_OF_PARTS = 32
 FEWEST_ROUNDS = 2
-# Threads of a program; each reads 16 bytes at once.
-THREADS = 128
+# Elements that a program writes at once, by the bytes of an element.
+WRITTEN = {1: 2048, 2: 2048, 4: 1024, 8: 512}
 
 # Rounds of a program on elements of 8 and 16 bits: at least 16 bits count them.
 MOST_ROUNDS = (1 << 16) - 1
@@ -32,10 +43,18 @@ MOST_ROUNDS = (1 << 16) - 1
 # Operands of one launch.
 MOST_OPERANDS = 16
 
-# The k best: candidates that one program sorts, by the bytes of an element; Triton's sorts are unrolled: of twice as
-# many they take more than twice as long to compile.
-SHORT = 2048
-SORTED = {1: 2048, 2: 1024, 4: 1024, 8: 1024}
+# The k best: candidates that one program sorts; Triton's sorts are unrolled, and of twice as many they take more than
+# twice as long to compile.
+MOST_SORTED = 2048
+# So many are sorted where the groups are not too small then.
+SORTED = 1024
+# Elements that PyTorch sorts at once: its sort takes hardly longer than that of few.
+SORTED_BY_PYTORCH = 1 << 18
+# Elements that a warp sorts.
+SORTED_BY_WARP = 128
+MOST_SORTING_WARPS = 16
+# Neighbours of which the best is found first, at least: fewer would leave too many elements.
+SMALLEST_GROUP = 8
 # Elements of a row that are sorted at once, although the best of groups would leave fewer.
 FEW = 512
 
@@ -71,6 +90,7 @@ class Plan(NamedTuple):
     parts: int
     # Elements of a part.
     length: int
+    warps: int
 
 
 def power(number: int) -> int:
@@ -118,23 +138,40 @@ def slices(kept: tuple[Dimension, ...], reduced: tuple[Dimension, ...]) -> Slice
 def reduction(where: Slices, size: int, processors: int) -> Plan:
     """Return how a reduction of elements of `size` bytes runs on a card with so many processors."""
     length = where.along[0]
-    if where.by_rows:
-        tile = min(power(length), TILE[size])
-        kept = max(1, min(power(where.total), TILE[size] // 2 // tile))
-        blocks = -(-where.total // kept)
-    else:
-        kept = min(power(where.inner[0]), THREADS * 16 // size)
-        tile = min(power(length), max(1, TILE[size] // kept))
+    at_once = WARP // size
+    warps = 1
+    if not where.by_rows:
+        kept = min(power(where.inner[0]), at_once)
+        tile = min(power(length), at_once // kept)
         blocks = where.outer[0] * -(-where.inner[0] // kept)
+        programs = PROGRAMS_OF_COLUMNS * processors
+    elif length * size > LONG_ROW:
+        kept = 1
+        tile = WARPS * at_once
+        warps = WARPS
+        blocks = where.total
+        programs = PROGRAMS_OF_ROWS * processors
+    else:
+        tile = min(power(length), at_once)
+        kept = at_once // tile
+        blocks = -(-where.total // kept)
+        programs = 1
+        if blocks > processors:
+            # Few threads go along a row, so that they exchange little.
+            is_aligned = all(stride * size % ALIGNED == 0 for stride in (where.outer[1], where.inner[1]))
+            least = ALIGNED if is_aligned else UNALIGNED
+            tile = min(tile, max(power(length) // 8, least // size, 1))
+            kept = at_once // tile
+            blocks = -(-where.total // kept)
     parts = 1
-    if blocks < PROGRAMS * processors and length >= 2 * FEWEST_ROUNDS * tile:
-        parts = min(-(-PROGRAMS * processors // blocks), length // (FEWEST_ROUNDS * tile), MOST_PARTS)
+    if blocks < programs and length >= ROUNDS_OF_PARTS * tile:
+        parts = min(-(-programs // blocks), length // (FEWEST_ROUNDS * tile), MOST_PARTS)
     longest = LONGEST if size > 2 else min(LONGEST, MOST_ROUNDS * tile)
     parts = max(parts, -(-length // longest))
     # Whole tiles, so that a part after the first begins where wide loads do.
     own = -(-length // parts)
     own = -(-own // tile) * tile
-    return Plan(where.by_rows, kept, tile, blocks, -(-length // own), own)
+    return Plan(where.by_rows, kept, tile, blocks, -(-length // own), own, warps)
 
 
 def group(n: int, k: int) -> int:
@@ -142,13 +179,33 @@ def group(n: int, k: int) -> int:
 
     It is 1 if all elements are sorted by one program, and 0 if one program cannot sort what would be left.
     """
-    if k >= SHORT // 2:
-        return 0
-    # The last elements may be no whole group.
-    largest = SHORT // (k + 1)
+    if n <= FEW:
+        return 1
+    for candidates in (SORTED, MOST_SORTED):
+        # The last elements may be no whole group.
+        largest = candidates // (k + 1)
+        if largest >= 2 * SMALLEST_GROUP:
+            break
+    if largest < SMALLEST_GROUP:
+        return 1 if n <= MOST_SORTED else 0
     largest = 1 << (largest.bit_length() - 1)
     # So few neighbours as groups leave the fewest candidates.
     size = min(power(math.isqrt(n // k)), largest)
-    if n <= FEW or (n <= SHORT and size < 4):
+    if n <= MOST_SORTED and size < 4:
         return 1
     return max(size, 2)
+
+
+def sorted_group(total: int, n: int, k: int) -> int:
+    """Return the same where PyTorch sorts what is left of `total` rows; 1 if it sorts all elements."""
+    if total * n <= SORTED_BY_PYTORCH:
+        return 1
+    size = math.isqrt(n // k)
+    size = 1 << max(size.bit_length() - 1, 0)
+    return size if size >= SMALLEST_GROUP else 1
+
+
+def sorting(total: int, tile: int) -> tuple[int, int]:
+    """Return how many of `total` rows of candidates one program sorts, and by how many warps."""
+    kept = max(1, min(power(total), SORTED_BY_WARP // tile))
+    return kept, min(MOST_SORTING_WARPS, max(1, kept * tile // SORTED_BY_WARP))

@@ -8,13 +8,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from extremum.gpu import kernels, plans
-from extremum.gpu.launcher import bits_of, launch, processors_of
+from extremum.gpu.launcher import Launch, bits_of, processors_of
 from extremum.gpu.operands import BEST, TYPES, dimensions, kind_of
 from extremum.gpu.operators import operator
 from extremum.reductions import Ints
@@ -75,7 +75,7 @@ def reduce(
     arrays, layout = slices_of([x] if where is None else [x, where], tuple(axes))
     masked = where is not None
     processors = processors_of(x.device)
-    how = prepared(layout, x.dtype, tuple(ends), last, nan, masked, with_values, processors)
+    how = prepared(layout, x.dtype, tuple(ends), last, nan, masked, with_values, index, processors)
     run(how, arrays[0], arrays[1] if masked else None, values if with_values else None, indices)
     return values, indices
 
@@ -83,13 +83,10 @@ def reduce(
 class Prepared(NamedTuple):
     """The launches of a reduction of arrays of one layout: all but the memory."""
 
-    grid: tuple[int, int, int]
-    numbers: Ints
-    constants: tuple[Any, ...]
-    # Slices, and parts of a slice; several parts take a second launch.
-    total: int
+    first: Launch
+    # The best of the parts, if a slice has several, and how many parts all slices have for all ends.
+    finish: Launch | None
     parts: int
-    finish: tuple[Any, ...]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -101,9 +98,10 @@ def prepared(
     nan: int,
     masked: bool,
     with_values: bool,
+    index: torch.dtype,
     processors: int,
 ) -> Prepared:
-    """Return the launches of a reduction."""
+    """Return the launches of a reduction whose indices have the type `index`."""
     plan = plans.reduction(layout, dtype.itemsize, processors)
     kind, infinity = kind_of(dtype)
     total = layout.total
@@ -112,20 +110,24 @@ def prepared(
     of_mask = (layout.outer[-1], layout.inner[-1], layout.along[-1])
     sizes = (layout.outer[0], layout.inner[0])
     order = (kind, infinity, ends, last, nan if kind == "float" else BEST)
-    part = plans.power(plan.parts)
-    kept = max(1, min(plans.power(total), plans.TILE[4] // part))
-    return Prepared(
+    first = Launch(
+        kernels.reduce,
         (plan.blocks, plan.parts, 1),
         (*sizes, layout.along[0], *of_x, *of_mask, *layout.slots, total, plan.length),
-        (*order, masked, with_values, plan.parts > 1, plan.by_rows, plan.kept, plan.tile),
-        total,
-        plan.parts,
-        (
-            (-(-total // kept), len(ends), 1),
-            (*sizes, *of_x, *layout.slots, total, plan.parts),
-            (last, with_values, kept, part),
-        ),
+        (*order, masked, with_values, plan.parts > 1, plan.by_rows, plan.kept, plan.tile, plans.UNROLLED),
+        plan.warps,
     )
+    if plan.parts == 1:
+        return Prepared(first, None, 0)
+    part = plans.power(plan.parts)
+    kept = max(1, min(plans.power(total), plans.WRITTEN[4] // part))
+    finish = Launch(
+        kernels.finish,
+        (-(-total // kept), len(ends), 1),
+        (*sizes, *of_x, *layout.slots, total, plan.parts),
+        (last, with_values, kept, part),
+    )
+    return Prepared(first, finish, len(ends) * plan.parts * total)
 
 
 def run(
@@ -136,27 +138,24 @@ def run(
     indices: torch.Tensor,
 ) -> None:
     """Write the values, if they are wanted, and the indices of a reduction; the results are contiguous."""
-    keys = places = None
-    if how.parts > 1:
-        ends = how.finish[0][1]
-        wide = torch.int64 if x.element_size() == 8 else torch.int32
-        keys = torch.empty(ends * how.parts * how.total, dtype=wide, device=x.device)
-        places = torch.empty(ends * how.parts * how.total, dtype=torch.int64, device=x.device)
-    memory = (x, where, keys, places, indices, values)
-    launch(kernels.reduce, how.grid, memory, how.numbers, how.constants)
-    if how.parts > 1:
-        grid, numbers, constants = how.finish
-        launch(kernels.finish, grid, (x, keys, places, indices, values), numbers, constants)
+    if how.finish is None:
+        how.first(x, where, None, None, indices, values)
+        return
+    wide = torch.int64 if x.element_size() == 8 else torch.int32
+    keys = torch.empty(how.parts, dtype=wide, device=x.device)
+    places = torch.empty(how.parts, dtype=torch.int64, device=x.device)
+    how.first(x, where, keys, places, indices, values)
+    how.finish(x, keys, places, indices, values)
 
 
 def prepared_for(
-    x: torch.Tensor, axes: Ints, ends: tuple[bool, ...], last: bool, values: bool
+    x: torch.Tensor, axes: Ints, ends: tuple[bool, ...], last: bool, values: bool, index: torch.dtype
 ) -> Prepared | None:
     """Return the launches of a reduction of the whole of an array, None if the array has to be copied first."""
     (own,), layout = slices_of([x], axes)
     if own is not x:
         return None
-    return prepared(layout, x.dtype, ends, last, BEST, False, values, processors_of(x.device))
+    return prepared(layout, x.dtype, ends, last, BEST, False, values, index, processors_of(x.device))
 
 
 @operator("ones(Tensor x, Tensor indices, int[] axes) -> Tensor", lambda x, *given: x.new_empty(x.shape))
@@ -166,18 +165,24 @@ def ones(x: torch.Tensor, indices: torch.Tensor, axes: Sequence[int]) -> torch.T
     if not result.numel():
         return result
     (own,), layout = slices_of([result], tuple(axes))
-    plan = plans.reduction(layout, x.element_size(), processors_of(x.device))
-    one = np.ones((), TYPES[x.dtype])
-    launch(
+    launch_of_ones(layout, x.dtype, processors_of(x.device))(own, indices)
+    if own is not result:
+        bits_of(result).copy_(bits_of(own))
+    return result
+
+
+@functools.lru_cache(maxsize=4096)
+def launch_of_ones(layout: plans.Slices, dtype: torch.dtype, processors: int) -> Launch:
+    """Return the launch that writes ones into an array of one layout."""
+    plan = plans.reduction(layout, dtype.itemsize, processors)
+    tile = max(plan.tile, min(plans.power(layout.along[0]), plans.WRITTEN[dtype.itemsize] // plan.kept))
+    one = np.ones((), TYPES[dtype])
+    return Launch(
         kernels.ones,
-        (plan.blocks, min(-(-layout.along[0] // plan.tile), plans.MOST_PARTS), 1),
-        (own, indices),
+        (plan.blocks, min(-(-layout.along[0] // tile), plans.MOST_PARTS), 1),
         (
             *(layout.outer[0], layout.inner[0], layout.along[0]),
             *(layout.outer[1], layout.inner[1], layout.along[1], *layout.slots),
         ),
-        (int(one.view(f"i{one.itemsize}")), plan.by_rows, plan.kept, plan.tile),
+        (int(one.view(f"i{one.itemsize}")), plan.by_rows, plan.kept, tile),
     )
-    if own is not result:
-        bits_of(result).copy_(bits_of(own))
-    return result
