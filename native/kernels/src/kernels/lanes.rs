@@ -363,6 +363,18 @@ impl Outputs {
         Self { keys: at(self.keys), values: at(self.values), places, room: self.room.from(position) }
     }
 
+    /// Prefetches where `results` results from a position on go, of elements of `size` bytes; there need be no room for them.
+    #[inline(always)]
+    pub fn prefetch(self, position: usize, results: usize, size: usize) {
+        if !self.places.is_null() {
+            let size = size_of::<i64>();
+            prefetch_rows(self.places.cast::<u8>().wrapping_add(position * size), 0, 1, results * size);
+        }
+        if !self.values.is_null() {
+            prefetch_rows(self.values.wrapping_add(position * size), 0, 1, results * size);
+        }
+    }
+
     /// Where the keys of `results` results go.
     ///
     /// # Safety

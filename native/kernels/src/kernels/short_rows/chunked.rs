@@ -18,7 +18,8 @@ use crate::vector::{Kind, Lanes, place};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 
-/// Bytes from a register to the line that is prefetched with it.
+/// Bytes from a register to the line that is prefetched with it: twice as many where memory holds the rows (64 MB of rows of 1024 take
+/// 0.8 to 1 times as long, of 64 64-bit elements 0.75 to 0.9 times: EPYC, family 26, model 2).
 const AHEAD_BYTES: usize = 4096;
 
 /// A row of this many chunks or more is worth an additional one that lets the others begin at cache lines.
@@ -67,7 +68,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
         // lines, and the last ends with the row.
         let mut offset = 0;
         let mut next = (CHUNK * V::BYTES).wrapping_sub(skew);
-        let prefetches = V::BYTES == LINE || job.bytes >= PREFETCHED_CHUNKS_LEAST_ARRAY_BYTES;
+        let from_memory = job.bytes >= PREFETCHED_CHUNKS_LEAST_ARRAY_BYTES;
+        let prefetches = V::BYTES == LINE || from_memory;
+        let ahead = if from_memory { 2 * AHEAD_BYTES } else { AHEAD_BYTES };
         for chunk in 0..chunks {
             for row in 0..ROWS {
                 let from = start.wrapping_offset(job.lines.stride * row as isize);
@@ -76,7 +79,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
                     let from = from.add(offset + at * V::BYTES);
                     // One line at a time. Registers as wide as a line mostly touch two: see `batched` for what this gains.
                     if prefetches && at % (LINE / V::BYTES) == 0 {
-                        prefetch::<LINE>(from.address().wrapping_add(AHEAD_BYTES));
+                        prefetch::<LINE>(from.address().wrapping_add(ahead));
                     }
                     read[at] = M::elements::<K, V>(constants, V::load(from));
                 }
