@@ -26,7 +26,7 @@ pub trait HasLane: Copy + Send + Sync + 'static {
     }
     /// A lane that [`beats`] no other.
     #[inline(always)]
-    fn loser<O: Order>() -> Self::Lane {
+    fn identity_lane<O: Order>() -> Self::Lane {
         worst::<O, _>()
     }
     /// Whether this is the lane of a NaN that loses.

@@ -141,7 +141,7 @@ macro_rules! float {
                 self
             }
             #[inline(always)]
-            fn loser<O: Order>() -> $type {
+            fn identity_lane<O: Order>() -> $type {
                 if O::NAN_WINS { worst::<O, _>() } else { <$type>::NAN }
             }
             #[inline(always)]

@@ -347,12 +347,16 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
     for column in 0..columns {
         // If both ends began with the first row, the compiler would compare bools one by one.
         let begin = |lane| if X::BOTH { Some((lane, Index::ZERO)) } else { None };
-        let so_far = if FRESH { begin(S::Element::loser::<X::First>()) } else { Some(first.get::<PLACES>(column)) };
+        let so_far =
+            if FRESH { begin(S::Element::identity_lane::<X::First>()) } else { Some(first.get::<PLACES>(column)) };
         let (champion, nan) = descend::<S, X::First, ROWS, PLACES>(lines, row, column, so_far);
         flags = flags | nan;
         if X::BOTH {
-            let so_far =
-                if FRESH { begin(S::Element::loser::<X::Second>()) } else { Some(second.get::<PLACES>(column)) };
+            let so_far = if FRESH {
+                begin(S::Element::identity_lane::<X::Second>())
+            } else {
+                Some(second.get::<PLACES>(column))
+            };
             second.set::<PLACES>(column, descend::<S, X::Second, ROWS, PLACES>(lines, row, column, so_far).0);
         }
         first.set::<PLACES>(column, champion);

@@ -61,7 +61,7 @@ pub struct Transpose {
 const BLOCK_ROWS: usize = 16;
 
 /// Bytes of the narrowest register, which a row of a square fills.
-const PART_BYTES: usize = 16;
+const NARROWEST_REGISTER_BYTES: usize = 16;
 
 /// How many of `rows` rows of `len` bytes, counted from the first, may be read as if they had `whole > len` bytes: the bytes behind
 /// such a row belong to later rows. None where there are gaps between rows, or later rows do not lie behind.
@@ -80,7 +80,7 @@ impl Transpose {
     /// The rows may be read and the columns written; `pairs` needs AVX2 on x86-64.
     #[inline(always)]
     pub unsafe fn run<const SIZE: usize, const N: usize>(self) -> usize {
-        const { assert!(SIZE * N == PART_BYTES) };
+        const { assert!(SIZE * N == NARROWEST_REGISTER_BYTES) };
         let Self { stride, len, step, .. } = self;
         let is_short = len < N;
         let has_gaps = stride.unsigned_abs() > len * SIZE;
@@ -89,7 +89,11 @@ impl Transpose {
             unsafe { self.rows_with_gaps::<SIZE, N>() };
             return self.rows;
         }
-        let rows = if is_short { rows_read_beyond(self.rows, stride, len * SIZE, PART_BYTES) } else { self.rows };
+        let rows = if is_short {
+            rows_read_beyond(self.rows, stride, len * SIZE, NARROWEST_REGISTER_BYTES)
+        } else {
+            self.rows
+        };
         if rows < N {
             return 0;
         }

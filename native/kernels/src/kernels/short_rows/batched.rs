@@ -59,7 +59,7 @@ const BATCHED_CHUNK_REGISTERS: usize = 4;
 pub const SPILLED_CHUNKS: usize = 512;
 
 /// Bytes between a batch of short rows and the batch that is prefetched meanwhile.
-const AHEAD_BYTES: usize = 12 << 10;
+const UNROLLED_AHEAD_BYTES: usize = 12 << 10;
 
 /// Reads rows of up to eight registers. Returns the number of rows done.
 ///
@@ -347,7 +347,7 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
         let batches = job.rows.div_ceil(ROWS);
         let width = job.len * K::SIZE;
         let prefetches = B::IS_SHORT && job.bytes >= PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES;
-        let ahead = job.lines.stride * (ROWS * (AHEAD_BYTES / (ROWS * width)).max(1)) as isize;
+        let ahead = job.lines.stride * (ROWS * (UNROLLED_AHEAD_BYTES / (ROWS * width)).max(1)) as isize;
         // Three variables: the compiler would keep what one value holds in memory.
         let Reduced { mut best, mut other_end, mut undecided } = B::reduce(job, 0, constants, half(0));
         for batch in 0..batches {

@@ -20,7 +20,7 @@ use std::marker::PhantomData;
 
 /// Bytes from a register to the line that is prefetched with it: twice as many where memory holds the rows (64 MB of rows of 1024 take
 /// 0.8 to 1 times as long, of 64 64-bit elements 0.75 to 0.9 times: EPYC, family 26, model 2).
-const AHEAD_BYTES: usize = 4096;
+const CHUNKED_AHEAD_BYTES: usize = 4096;
 
 /// A row of this many chunks or more is worth an additional one that lets the others begin at cache lines.
 const ALIGNED_LEAST_CHUNKS: usize = 8;
@@ -70,7 +70,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
         let mut next = (CHUNK * V::BYTES).wrapping_sub(skew);
         let from_memory = job.bytes >= PREFETCHED_CHUNKS_LEAST_ARRAY_BYTES;
         let prefetches = V::BYTES == LINE || from_memory;
-        let ahead = if from_memory { 2 * AHEAD_BYTES } else { AHEAD_BYTES };
+        let ahead = if from_memory { 2 * CHUNKED_AHEAD_BYTES } else { CHUNKED_AHEAD_BYTES };
         for chunk in 0..chunks {
             for row in 0..ROWS {
                 let from = start.wrapping_offset(job.lines.stride * row as isize);

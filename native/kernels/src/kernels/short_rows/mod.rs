@@ -35,7 +35,7 @@ use std::ops::Deref;
 use std::ptr;
 
 pub use batched::BATCH_ROWS;
-pub use transposed::PART_BYTES as TRANSPOSED_PART_BYTES;
+pub use transposed::TRANSPOSED_PART_BYTES;
 
 /// How short rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

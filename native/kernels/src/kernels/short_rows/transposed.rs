@@ -35,10 +35,10 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Bytes of rows that are transposed at a time.
-pub const PART_BYTES: usize = 16;
+pub const TRANSPOSED_PART_BYTES: usize = 16;
 
 /// Bytes between the rows that are compared and those that are prefetched.
-const AHEAD_BYTES: usize = 12 << 10;
+const TRANSPOSED_AHEAD_BYTES: usize = 12 << 10;
 
 /// Elements of the longest row, and lanes of the widest register.
 const MOST_ELEMENTS: usize = 63;
@@ -61,7 +61,7 @@ macro_rules! unroll {
 /// # Safety
 /// As for [`ShortRows::run`](super::ShortRows::run), of which this is a part: there are as many rows as lanes in a register.
 pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
-    let lanes = PART_BYTES / K::SIZE;
+    let lanes = TRANSPOSED_PART_BYTES / K::SIZE;
     match job.len {
         2 => columns::<I, K, 2, true>(set, job),
         3 | 4 if lanes >= 4 => columns::<I, K, 4, true>(set, job),
@@ -79,7 +79,7 @@ pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usi
 /// # Safety
 /// As for [`run`].
 unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE: bool>(set: I, job: &Job) -> usize {
-    if const { Q * K::SIZE > PART_BYTES } {
+    if const { Q * K::SIZE > TRANSPOSED_PART_BYTES } {
         0
     } else if const { K::FLOAT } && job.ignore_nan {
         set.run(PerLane::<K, I::Register, IgnoreNanMode, Q, ONE>(job, PhantomData))
@@ -105,11 +105,11 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> Task for Pe
 
 impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_, K, V, M, Q, ONE> {
     /// Rows in 16 bytes.
-    const EACH: usize = PART_BYTES / K::SIZE / Q;
+    const EACH: usize = TRANSPOSED_PART_BYTES / K::SIZE / Q;
 
     /// The shuffle that spreads each of the `EACH` rows of a part over `Q` lanes: its elements, then the last of them again. Rows
     /// are mirrored where the last of equal elements wins, so that it comes first.
-    fn table(len: usize, last: bool) -> [u8; PART_BYTES] {
+    fn table(len: usize, last: bool) -> [u8; TRANSPOSED_PART_BYTES] {
         let len = len.min(Q);
         std::array::from_fn(|at| {
             let row = at / (Q * K::SIZE);
@@ -138,9 +138,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         let numbers = numbers.as_ptr().cast::<V>();
         let width = job.len * K::SIZE;
         // Bytes that a batch reads beyond its rows.
-        let beyond = if ONE { PART_BYTES.saturating_sub(Self::EACH * width) } else { 0 };
+        let beyond = if ONE { TRANSPOSED_PART_BYTES.saturating_sub(Self::EACH * width) } else { 0 };
         let prefetches = job.bytes >= PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
-        let rows_ahead = (V::LANES * (AHEAD_BYTES / (V::LANES * width)).max(1)) as isize * job.lines.stride;
+        let rows_ahead = (V::LANES * (TRANSPOSED_AHEAD_BYTES / (V::LANES * width)).max(1)) as isize * job.lines.stride;
         let mut start = 0;
         while start < job.rows {
             let first = start.min(job.rows - V::LANES);
@@ -152,7 +152,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
             let done = if (job.rows - V::LANES - first) * width >= beyond {
                 self.batch::<SPREAD>(job.row(first), first, constants, &table, numbers)
             } else {
-                let mut copy = [0u8; (MOST_LANES + 1) * PART_BYTES];
+                let mut copy = [0u8; (MOST_LANES + 1) * TRANSPOSED_PART_BYTES];
                 let rows = job.row(first).read(V::LANES * width);
                 rows.copy_to_nonoverlapping(copy.as_mut_ptr(), V::LANES * width);
                 let copy = Readable::bytes(copy.as_ptr(), copy.len());
@@ -176,7 +176,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         from: Readable,
         first: usize,
         constants: Constants<V>,
-        table: &[u8; PART_BYTES],
+        table: &[u8; TRANSPOSED_PART_BYTES],
         numbers: *const V,
     ) -> bool {
         let job = self.0;
@@ -231,7 +231,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         &self,
         from: Readable,
         constants: Constants<V>,
-        table: &[u8; PART_BYTES],
+        table: &[u8; TRANSPOSED_PART_BYTES],
         nans: &mut Nans<K, V>,
     ) -> [V; Q] {
         let step = Self::EACH as isize * self.0.lines.stride;
@@ -249,7 +249,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
                 columns[at] = M::lanes::<K, V>(constants, columns[at]);
             }
         });
-        unroll!(@ (PART_BYTES / K::SIZE).trailing_zeros() as usize, _round, {
+        unroll!(@ (TRANSPOSED_PART_BYTES / K::SIZE).trailing_zeros() as usize, _round, {
             let before = columns;
             unroll!(Q / 2, at => (columns[2 * at], columns[2 * at + 1]) = zip::<K, V>(before[at], before[at + Q / 2]));
         }, 0 1 2 3);
