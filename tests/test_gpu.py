@@ -380,13 +380,11 @@ def test_a_library_without_a_namespace_of_its_arrays(monkeypatch):
 
 def test_arrays_with_negative_strides_are_copied_by_their_library(monkeypatch):
     class Array(np.ndarray):
-        """As CuPy's, whose strides may be negative; PyTorch's may not."""
+        """As CuPy's, whose strides may be negative; PyTorch refuses such arrays, and 2.11 aborts the process."""
 
     Array.__module__ = "cupy._core.core"
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(from_dlpack=np.from_dlpack))
     x = np.arange(12.0).reshape(3, 4)[::-1, ::-1].view(Array)
-    with pytest.raises((ValueError, RuntimeError, BufferError)):
-        torch.from_dlpack(x)
     assert np.asarray(gpu.argmax(x, 1)).tolist() == [0, 0, 0]
     assert np.asarray(gpu.max(x, 0)).tolist() == [11, 10, 9, 8]
 
