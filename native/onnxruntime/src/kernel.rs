@@ -226,7 +226,7 @@ impl NodeKernel {
             [count] => Some(unsafe { slice::from_raw_parts(data.cast(), count as usize) }),
             _ => {
                 let help = format!("give {} as a tensor of rank 1", operator.list());
-                return refuse(format!("input {index} is no list, but of shape {shape:?}"), help);
+                return refuse(format!("input {index} is not a list: its shape is {shape:?}"), help);
             }
         };
         Ok(Some(NodeInput { data: data.cast(), shape, list }))

@@ -264,7 +264,7 @@ fn what_a_kernel_cannot_run_on_is_refused() {
         let message = format!("{message}; help: make the model anew: its types contradict each other");
         refusal(operator, inputs, vec![output], &message);
     }
-    let no_list = "input 1 is no list, but of shape []; help: give axes as a tensor of rank 1";
+    let no_list = "input 1 is not a list: its shape is []; help: give axes as a tensor of rank 1";
     let no_axis =
         "axis 7 is out of range for an input of rank 1; given: int64[2], axes: [7]; help: use an axis in [-1, 0]";
     let no_k = "there is no k; given: int64[2]; help: give it as an attribute or as an input";
