@@ -26,6 +26,11 @@ def processors_of(device: torch.device) -> int:
 BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
+def key_type(dtype: torch.dtype) -> torch.dtype:
+    """Return the integers of the keys of elements."""
+    return torch.int64 if dtype.itemsize == 8 else torch.int32
+
+
 def bits_of(x: torch.Tensor) -> torch.Tensor:
     """Return the elements as signed integers with the same bits, in the same memory."""
     return x.view(BITS[x.element_size()])

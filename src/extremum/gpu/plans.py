@@ -52,7 +52,6 @@ SORTED = 1024
 SORTED_BY_PYTORCH = 1 << 18
 # Elements that a warp sorts.
 SORTED_BY_WARP = 128
-MOST_SORTING_WARPS = 16
 # Neighbours of which the best is found first, at least: fewer would leave too many elements.
 SMALLEST_GROUP = 8
 # Elements of a row that are sorted at once, although the best of groups would leave fewer.
@@ -143,26 +142,25 @@ def reduction(where: Slices, size: int, processors: int) -> Plan:
     if not where.by_rows:
         kept = min(power(where.inner[0]), at_once)
         tile = min(power(length), at_once // kept)
-        blocks = where.outer[0] * -(-where.inner[0] // kept)
         programs = PROGRAMS_OF_COLUMNS * processors
     elif length * size > LONG_ROW:
         kept = 1
         tile = WARPS * at_once
         warps = WARPS
-        blocks = where.total
         programs = PROGRAMS_OF_ROWS * processors
     else:
         tile = min(power(length), at_once)
-        kept = at_once // tile
-        blocks = -(-where.total // kept)
-        programs = 1
-        if blocks > processors:
+        if where.total > processors * (at_once // tile):
             # Few threads go along a row, so that they exchange little.
             is_aligned = all(stride * size % ALIGNED == 0 for stride in (where.outer[1], where.inner[1]))
             least = ALIGNED if is_aligned else UNALIGNED
             tile = min(tile, max(power(length) // 8, least // size, 1))
-            kept = at_once // tile
-            blocks = -(-where.total // kept)
+        kept = at_once // tile
+        programs = 1
+    if where.by_rows:
+        blocks = -(-where.total // kept)
+    else:
+        blocks = where.outer[0] * -(-where.inner[0] // kept)
     parts = 1
     if blocks < programs and length >= ROUNDS_OF_PARTS * tile:
         parts = min(-(-programs // blocks), length // (FEWEST_ROUNDS * tile), MOST_PARTS)
@@ -208,4 +206,4 @@ def sorted_group(total: int, n: int, k: int) -> int:
 def sorting(total: int, tile: int) -> tuple[int, int]:
     """Return how many of `total` rows of candidates one program sorts, and by how many warps."""
     kept = max(1, min(power(total), SORTED_BY_WARP // tile))
-    return kept, min(MOST_SORTING_WARPS, max(1, kept * tile // SORTED_BY_WARP))
+    return kept, max(1, kept * tile // SORTED_BY_WARP)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from extremum.gpu import kernels, plans
-from extremum.gpu.launcher import Launch, bits_of, processors_of
+from extremum.gpu.launcher import Launch, bits_of, key_type, processors_of
 from extremum.gpu.operands import BEST, TYPES, dimensions, kind_of
 from extremum.gpu.operators import operator
 from extremum.reductions import Ints
@@ -141,8 +141,7 @@ def run(
     if how.finish is None:
         how.first(x, where, None, None, indices, values)
         return
-    wide = torch.int64 if x.element_size() == 8 else torch.int32
-    keys = torch.empty(how.parts, dtype=wide, device=x.device)
+    keys = torch.empty(how.parts, dtype=key_type(x.dtype), device=x.device)
     places = torch.empty(how.parts, dtype=torch.int64, device=x.device)
     how.first(x, where, keys, places, indices, values)
     how.finish(x, keys, places, indices, values)

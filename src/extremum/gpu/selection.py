@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 
 from extremum.gpu import kernels, plans
-from extremum.gpu.launcher import Launch, bits_of, processors_of
+from extremum.gpu.launcher import Launch, bits_of, key_type, processors_of
 from extremum.gpu.operands import kind_of
 from extremum.gpu.operators import operator
 from extremum.gpu.reductions import Prepared, prepared, reduce, run
@@ -49,13 +49,12 @@ def select(
         rows = _rows(x.permute(order), total, n)
         mask = None if where is None else _rows(where.permute(order), total, n)
         _select_rows(rows, mask, (largest, nan), values, indices)
+    values = values.view([*shape, k])
+    indices = indices.view([*shape, k])
     if axis == x.ndim - 1:
-        return values.view([*shape, k]), indices.view([*shape, k])
+        return values, indices
     back = [*range(axis), len(shape), *range(axis, len(shape))]
-    return (
-        values.view([*shape, k]).permute(back).contiguous(),
-        indices.view([*shape, k]).permute(back).contiguous(),
-    )
+    return values.permute(back).contiguous(), indices.permute(back).contiguous()
 
 
 def _rows(x: torch.Tensor, total: int, n: int) -> torch.Tensor:
@@ -187,8 +186,7 @@ def _sorted(rows: torch.Tensor, where: torch.Tensor | None, end: End, k: int) ->
 def _order(rows: torch.Tensor, where: torch.Tensor | None, end: End) -> torch.Tensor:
     """Return the indices of all elements of rows, the best first; -1 in place of those that take no part."""
     total, n = rows.shape
-    wide = torch.int64 if rows.element_size() == 8 else torch.int32
-    keys = torch.empty((total, n), dtype=wide, device=rows.device)
+    keys = torch.empty((total, n), dtype=key_type(rows.dtype), device=rows.device)
     launch_of_keys(total, n, rows.dtype, end, rows.stride(0))(rows, keys)
     order = torch.sort(keys, dim=1, descending=True, stable=True).indices
     if where is None:
