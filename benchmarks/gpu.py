@@ -236,12 +236,7 @@ def _contenders(case: Case, x: Any) -> dict[str, tuple[Call, bool]]:
 def _clock(call: Call, device: str) -> float:
     """Return the median microseconds of a call, from many in a row."""
     call()
-    _wait(device)
-    start = perf_counter()
-    call()
-    _wait(device)
-    # Long calls are made less often.
-    count = max(1, min(_CALLS, int(_LONGEST / (perf_counter() - start))))
+    count = _count(call, device)
     readings = []
     for _ in range(_READINGS):
         start = perf_counter()
@@ -250,6 +245,15 @@ def _clock(call: Call, device: str) -> float:
         _wait(device)
         readings.append((perf_counter() - start) / count * 1e6)
     return statistics.median(readings)
+
+
+def _count(call: Call, device: str) -> int:
+    """Return how many calls one reading has: long calls are made less often."""
+    _wait(device)
+    start = perf_counter()
+    call()
+    _wait(device)
+    return max(1, min(_CALLS, int(_LONGEST / (perf_counter() - start))))
 
 
 def _wait(device: str) -> None:
@@ -265,11 +269,7 @@ def _replay(call: Call, device: str) -> float:
     with torch.cuda.stream(side):
         for _ in range(3):
             call()
-        side.synchronize()
-        start = perf_counter()
-        call()
-        side.synchronize()
-        count = max(1, min(_CALLS, int(_LONGEST / (perf_counter() - start))))
+        count = _count(call, device)
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
