@@ -76,7 +76,7 @@ impl<P: Packed> Candidates<P> {
     /// The element may be read, and the list has room for it.
     #[inline(always)]
     unsafe fn add(&mut self, from: *const u8, place: usize, size: usize, float: bool) -> bool {
-        let key = self.rule.key(read_bits(from, size), size, float);
+        let key = self.rule.key_as(read_bits(from, size), size, float);
         if key < self.bound || self.equal == 0 {
             return false;
         }
@@ -165,7 +165,7 @@ impl<P: Packed> Candidates<P> {
     pub unsafe fn add_all(&mut self, from: *const u8, len: usize, first: usize) {
         self.items.reserve(len);
         let size = self.rule.size;
-        let float = self.rule.float;
+        let float = self.rule.is_float();
         for at in 0..len {
             self.add(from.add(at * size), first + at, size, float);
         }
@@ -353,12 +353,10 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
                     }
                 }
                 let keys = &mut keys[..count * width / K::SIZE];
+                let rule = candidates.rule;
                 for (lane, key) in keys.iter_mut().enumerate() {
-                    *key = candidates.rule.key(
-                        read_bits(bits_of.readable().add(lane * K::SIZE).read(K::SIZE), K::SIZE),
-                        K::SIZE,
-                        K::FLOAT,
-                    );
+                    let bits = bits_of.readable().add(lane * K::SIZE).read(K::SIZE);
+                    *key = rule.key_as(read_bits(bits, K::SIZE), K::SIZE, K::FLOAT);
                 }
                 // The k-th best of these lanes is a bound that k elements reach: nothing below it is among the best. Unless it is
                 // a 16-bit NaN that comes last: then once more without NaN, and all lines that follow are read so at once.
@@ -378,7 +376,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
                 // All numbers are candidates, unless another thread has written to the line meanwhile.
                 let rule = candidates.rule;
                 let bits = |place: usize| read_bits(from.add(place * K::SIZE), K::SIZE);
-                candidates.complete(len, |place| Some(rule.key(bits(place), K::SIZE, K::FLOAT)));
+                candidates.complete(len, |place| Some(rule.key(bits(place))));
             }
             for (nth, place) in candidates.best(k, sorted).enumerate() {
                 to.write(line, nth, read_bits(from.add(place * K::SIZE), K::SIZE), place, K::SIZE);

@@ -367,14 +367,13 @@ impl Walk<'_> {
     /// # Safety
     /// The line is one of the walk, and no other thread writes its results.
     unsafe fn line<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
-        let TopK { element, k, sorted, mask, .. } = self.input;
+        let TopK { k, sorted, mask, .. } = self.input;
         let len = self.len;
-        let size = element.size();
         self.debug_assert_lines(at, 1);
         let samples = len >= SAMPLED_LEAST_ELEMENTS && k <= len / 4;
         // SAFETY: the caller's promise.
         let mut bound = if samples { unsafe { self.sample(work, at) } } else { i64::MIN };
-        if !mask.is_null() && bound <= self.rule.key(self.rule.identity, size, element.is_float()) {
+        if !mask.is_null() && bound <= self.rule.key(self.rule.identity) {
             // Masked elements would reach this bound.
             bound = i64::MIN;
         }
@@ -389,7 +388,7 @@ impl Walk<'_> {
             unsafe { self.collect(work, at) };
         } else if work.to.items.len() < k && bound > i64::MIN {
             // SAFETY: the caller's promise; the line has each place that `complete` asks about.
-            let key = |place: usize| self.rule.key(unsafe { self.bits(at, place) }, size, element.is_float());
+            let key = |place: usize| self.rule.key(unsafe { self.bits(at, place) });
             // SAFETY: as above.
             work.to.complete(len, |place| unsafe { self.takes_part(at, place) }.then(|| key(place)));
         }
@@ -403,17 +402,15 @@ impl Walk<'_> {
     /// # Safety
     /// The line is one of the walk.
     unsafe fn sample<P>(&self, work: &mut Work<P>, at: ReductionOffsets) -> i64 {
-        let TopK { element, k, .. } = self.input;
+        let k = self.input.k;
         let len = self.len;
-        let size = element.size();
-        let float = element.is_float();
         let samples = (len / 64).clamp(256, 2048);
         let places = (0..samples).map(|number| number * (len - 1) / (samples - 1));
         // SAFETY: the caller's promise; the last of the places is `len - 1`.
         let taken = places.filter(|&place| unsafe { self.takes_part(at, place) });
         work.keys.clear();
         // SAFETY: as above.
-        work.keys.extend(taken.map(|place| self.rule.key(unsafe { self.bits(at, place) }, size, float)));
+        work.keys.extend(taken.map(|place| self.rule.key(unsafe { self.bits(at, place) })));
         // Masked elements are missing in the line as they are in the sample.
         let share = k * samples / len;
         let rank = share + 3 * share.isqrt() + 4;
@@ -478,7 +475,7 @@ impl Walk<'_> {
                 to.items.truncate(k);
                 // SAFETY: as above.
                 let last = unsafe { self.bits(at, to.items[k - 1].place()) };
-                to.exceed(self.rule.key(last, size, element.is_float()));
+                to.exceed(self.rule.key(last));
             }
             if to.equal == 0 {
                 break;
@@ -656,10 +653,8 @@ impl Walk<'_> {
     /// # Safety
     /// The lines are those of the walk from `at` on, and have `k` results each; no other thread writes them.
     unsafe fn drop_masked(&self, at: ReductionOffsets, lines: usize) {
-        let TopK { element, k, mask, .. } = self.input;
-        let size = element.size();
-        let float = element.is_float();
-        let identity = self.rule.key(self.rule.identity, size, float);
+        let TopK { k, mask, .. } = self.input;
+        let identity = self.rule.key(self.rule.identity);
         if mask.is_null() {
             return;
         }
@@ -675,7 +670,7 @@ impl Walk<'_> {
             }
             let mut places: SmallVec<[usize; 32]> = found().filter(|&place| takes_part(place)).collect();
             // SAFETY: as above.
-            let loses = |place: &usize| self.rule.key(unsafe { self.bits(at, *place) }, size, float) == identity;
+            let loses = |place: &usize| self.rule.key(unsafe { self.bits(at, *place) }) == identity;
             let next = places.iter().copied().filter(loses).max().map_or(0, |last| last + 1);
             let others = (next..self.len).filter(|&place| takes_part(place)).filter(loses);
             let missing = k - places.len();
