@@ -1,9 +1,12 @@
 //! Instruction sets: the one dispatch point.
 //!
 //! Kernels are written once, inside a [`Task`]. Each instruction set gets its own copy of every task, inlined into a function
-//! with those target features. Most are plain loops that the compiler vectorises; `short_rows`, `small_inner`, `top_k` and
-//! `transpose` use the registers of `vector`.
+//! with those target features. Most are plain loops that the compiler vectorises: [`dispatch`] runs them. `short_rows`,
+//! `small_inner`, `top_k` and `transpose` use the registers of `vector`: they are written for a [`Set`], the type to which
+//! [`with_set!`] turns the instruction set in force. The value of a set is a token, which exists only where the instruction set was
+//! detected, so that [`Set::run`] needs no condition of its own.
 
+use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Lanes};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Work that is compiled once per instruction set. Mark `run` as `#[inline(always)]`.
@@ -266,3 +269,100 @@ instruction_sets! {
     avx2 ["avx" "avx2" "bmi1" "bmi2" "lzcnt"]
     avx512 ["f16c" "fma" "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"]
 }
+
+/// A register that holds lanes of every kind.
+pub(crate) trait AllLanes:
+    Lanes<Int8> + Lanes<Int16> + Lanes<Int32> + Lanes<Int64> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>
+{
+}
+impl<V> AllLanes for V where
+    V: Lanes<Int8> + Lanes<Int16> + Lanes<Int32> + Lanes<Int64> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>
+{
+}
+
+/// An instruction set with the registers that it works on.
+pub(crate) trait Set: Copy {
+    /// The widest register.
+    type Register: AllLanes;
+    /// The next narrower register, and the narrowest; the same type where there is no narrower register.
+    type Half: AllLanes;
+    type Narrow: AllLanes;
+    /// Runs a task compiled for this instruction set.
+    ///
+    /// # Safety
+    /// The conditions of [`Task::run`] hold.
+    unsafe fn run<T: Task>(self, task: T) -> T::Output;
+}
+
+/// Implements [`Set`] for the token of an instruction set.
+macro_rules! set {
+    ($token:ty, $register:ty, $half:ty, $narrow:ty) => {
+        impl Set for $token {
+            type Register = $register;
+            type Half = $half;
+            type Narrow = $narrow;
+            #[inline(always)]
+            unsafe fn run<T: Task>(self, task: T) -> T::Output {
+                // SAFETY: the caller's promise.
+                unsafe { self.run(task) }
+            }
+        }
+    };
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod sets {
+    use super::{Set, Task};
+    use std::arch::x86_64::{__m128i, __m256i, __m512i};
+
+    set!(super::sse42::Token, __m128i, __m128i, __m128i);
+    set!(super::avx2::Token, __m256i, __m128i, __m128i);
+    set!(super::avx512::Token, __m512i, __m256i, __m128i);
+}
+
+/// The registers of every AArch64; arrays on other architectures and under Miri.
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+mod sets {
+    use super::{Set, Task};
+    #[cfg(any(not(target_arch = "aarch64"), miri))]
+    use crate::vector::portable::Part as Only;
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    use std::arch::aarch64::uint8x16_t as Only;
+
+    set!(super::baseline::Token, Only, Only, Only);
+}
+
+/// Evaluates an expression with names bound to the type and to the token of the instruction set in force, if it is one of these.
+macro_rules! with_set {
+    ($I:ident, $set:ident => $body:expr, $otherwise:expr) => {
+        match $crate::isa::InForce::now() {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            $crate::isa::InForce::Avx512($set) if $crate::isa::EVERY_COPY => {
+                type $I = $crate::isa::avx512::Token;
+                $body
+            }
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            $crate::isa::InForce::Avx2($set) => {
+                type $I = $crate::isa::avx2::Token;
+                $body
+            }
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            $crate::isa::InForce::Sse42($set) if $crate::isa::EVERY_COPY => {
+                type $I = $crate::isa::sse42::Token;
+                $body
+            }
+            #[cfg(any(not(target_arch = "x86_64"), miri))]
+            $crate::isa::InForce::Baseline($set) => {
+                type $I = $crate::isa::baseline::Token;
+                $body
+            }
+            #[allow(unreachable_patterns, reason = "some architectures have one instruction set")]
+            _ => $otherwise,
+        }
+    };
+    ($I:ident => $body:expr, $otherwise:expr) => {
+        $crate::isa::with_set!($I, _set => $body, $otherwise)
+    };
+}
+
+pub(crate) use with_set;

@@ -3,9 +3,8 @@
 //! A name says which kernel a threshold is about, and its unit. `MOST` and `LEAST` are the last size on this side. Where a figure
 //! depends on the registers of an instruction set, it stands in [`Limits`].
 
-use crate::isa;
+use crate::isa::{self, Set};
 use crate::vector::Register;
-use crate::vector::set::Set;
 
 /// Elements of an array that is compared element by element: that takes less time than planning. Measured with the code in cache;
 /// otherwise planning pays even later.

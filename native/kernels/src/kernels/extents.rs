@@ -4,7 +4,7 @@
 use crate::element::order::Largest;
 use crate::element::rank::Extreme;
 use crate::element::{ElementType, Pattern};
-use crate::isa::Task;
+use crate::isa::{Task, with_set};
 use crate::kernels::columns::{Ahead, Columns};
 use crate::kernels::elementwise::{Pass, accumulate};
 use crate::kernels::lanes::{Lines, LinesToWrite, Masked, Outputs, Plain, Source};
@@ -17,7 +17,6 @@ use crate::kernels::sweep::Sweep;
 use crate::operations::choice::{reads_both_at_once, short_kernel, short_kernel_under_mask};
 use crate::vector::extent::tests::CUT;
 use crate::vector::extent::{Readable, Writable};
-use crate::vector::set::with_set;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;

@@ -22,12 +22,11 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
 use crate::element::ElementType;
-use crate::isa::Task;
+use crate::isa::{Set, Task, with_set};
 use crate::kernels::lanes::{Outputs, write_bits};
 use crate::thresholds::{SMALL_INNER_MOST_SHARED_BYTES, TILES_LEAST_COLUMNS};
 use crate::vector::extent::{Readable, Writable};
-use crate::vector::set::{NARROWEST, Set, Unpacked, store_places, values, with_kind, with_set};
-use crate::vector::{Kind, Lanes, Mask, Register, fold, splat};
+use crate::vector::{Kind, Lanes, Mask, NARROWEST, Register, Unpacked, fold, splat, store_places, values, with_kind};
 use std::marker::PhantomData;
 
 /// Finds the extremum of each column of several blocks.

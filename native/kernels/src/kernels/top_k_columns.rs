@@ -12,8 +12,7 @@
 use crate::isa::Task;
 use crate::kernels::top_k::Destination;
 use crate::vector::extent::{Readable, Writable};
-use crate::vector::set::{store_places, values};
-use crate::vector::{Kind, Lanes, Mask, splat};
+use crate::vector::{Kind, Lanes, Mask, splat, store_places, values};
 use std::marker::PhantomData;
 
 /// Moves rows of lanes to their places among the best of each lane.

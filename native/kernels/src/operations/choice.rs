@@ -24,7 +24,7 @@
 
 use crate::element::ElementType;
 use crate::element::compare::Index;
-use crate::isa::InstructionSet;
+use crate::isa::{InstructionSet, Set, with_set};
 use crate::kernels::columns::{Ahead, TILE_BYTES};
 use crate::kernels::omit::OMIT_BLOCK_BYTES;
 use crate::kernels::pack::{PACKED_BLOCK_BYTES, pitch};
@@ -43,7 +43,6 @@ use crate::thresholds::{
     UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, prefetched_tiles_bytes, rows_least_elements,
 };
 use crate::vector::Register;
-use crate::vector::set::{Set, with_set};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is asked of a reduction.

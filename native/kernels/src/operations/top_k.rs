@@ -21,7 +21,7 @@
 
 use crate::element::rule::Rule;
 use crate::element::{ElementType, Pattern};
-use crate::isa::dispatch;
+use crate::isa::{Set, dispatch, with_set};
 use crate::kernels::lanes::{Scratch, bits};
 use crate::kernels::omit::ReplaceSkipped as Replace;
 use crate::kernels::pack::Pack;
@@ -33,8 +33,7 @@ use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge,
 use crate::operations::input::{Input, Omit};
 use crate::operations::select::{Target, select};
 use crate::threads;
-use crate::vector::Register;
-use crate::vector::set::{Set, with_kind, with_set};
+use crate::vector::{Register, with_kind};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;

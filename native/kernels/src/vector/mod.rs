@@ -46,7 +46,6 @@ pub mod extent;
 pub mod neon;
 #[cfg(any(miri, test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub mod portable;
-pub mod set;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
@@ -94,6 +93,38 @@ kinds! {
     /// binary64.
     Float64 8 true false;
 }
+
+/// Evaluates an expression with names bound to the kind of an element type that is not bool, to the bits to flip so that the
+/// largest of the kind is wanted, and to the infinity of 16-bit floats.
+macro_rules! with_kind {
+    ($element:expr, $largest:expr, $K:ident, $flip:ident, $infinity:ident => $body:expr) => {{
+        use $crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64};
+        let all = if $largest { 0 } else { -1i64 };
+        let top = 1i64 << (8 * $element.size() - 1);
+        $crate::vector::with_kind! { @ $element, $K, $flip, $infinity => $body,
+            Int8 Int8 all 0, UInt8 Int8 (all ^ top) 0, Int16 Int16 all 0, UInt16 Int16 (all ^ top) 0,
+            Int32 Int32 all 0, UInt32 Int32 (all ^ top) 0, Int64 Int64 all 0, UInt64 Int64 (all ^ top) 0,
+            Float16 Float16 (all & top) 0x7c00, BFloat16 Float16 (all & top) 0x7f80,
+            Float32 Float32 (all & top) 0, Float64 Float64 (all & top) 0 }
+    }};
+    (@ $element:expr, $K:ident, $flip:ident, $infinity:ident => $body:expr,
+     $($name:ident $kind:ident $bits:tt $limit:literal),*) => {
+        match $element {
+            $crate::element::ElementType::Bool => 0,
+            $($crate::element::ElementType::$name => {
+                type $K = $kind;
+                let ($flip, $infinity) = ($bits, $limit);
+                $body
+            })*
+        }
+    };
+}
+
+pub(crate) use with_kind;
+
+/// Bytes of the narrowest register, and of the widest.
+pub const NARROWEST: usize = 16;
+pub const WIDEST: usize = 64;
 
 /// A vector register.
 ///
@@ -412,4 +443,82 @@ pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
     }
     // A lane of the last register lies beyond the last element by as much as that register was moved back to end there.
     place.min(place % V::LANES + (len - V::LANES))
+}
+
+/// Writes a place for each lane. `SIGNED` says whether lanes have a sign.
+///
+/// # Safety
+/// There is room for them.
+#[inline(always)]
+pub unsafe fn store_places<K: Kind, V: Lanes<K>, const SIGNED: bool>(places: V, to: Writable) {
+    if K::SIZE == 8 {
+        return places.store(to);
+    }
+    let lanes = Unpacked::new(places);
+    for lane in 0..V::LANES {
+        let place = if SIGNED { lanes.signed::<K>(lane) } else { lanes.get::<K>(lane) as i64 };
+        to.element::<i64>(lane).write_unaligned(place);
+    }
+}
+
+/// Writes the elements from which lanes were made. Keys and elements convert alike in both directions, but a key does not tell
+/// the zeros apart: for zeros the elements are read again, from where `element` finds them by lane and place.
+///
+/// # Safety
+/// There is room for them.
+#[inline(always)]
+pub unsafe fn values<K: Kind, V: Lanes<K>>(
+    lanes: V,
+    places: V,
+    flip: V,
+    element: impl Fn(usize, usize) -> *const u8,
+    to: Writable,
+) {
+    // Keys and elements convert alike in both directions: the same operation gives the elements back.
+    let zero = splat::<K, V>(0);
+    lanes.lanes().xor(flip).store(to);
+    if K::KEYS && lanes.any_eq(zero) {
+        let places = Unpacked::new(places);
+        for lane in 0..V::LANES {
+            let from = element(lane, places.get::<K>(lane));
+            to.add(lane * K::SIZE).write(K::SIZE).copy_from_nonoverlapping(from, K::SIZE);
+        }
+    }
+}
+
+/// The lanes of a register in memory.
+pub struct Unpacked([u64; WIDEST / 8]);
+
+impl Unpacked {
+    #[inline(always)]
+    pub unsafe fn new<V: Register>(register: V) -> Self {
+        let mut lanes = [0; WIDEST / 8];
+        register.store(Writable::bytes(lanes.as_mut_ptr().cast(), WIDEST));
+        Self(lanes)
+    }
+
+    /// A lane of eight bytes, or as many neighbours as fill them.
+    #[inline(always)]
+    pub fn whole(&self, number: usize) -> u64 {
+        self.0[number]
+    }
+
+    /// A lane as a signed number.
+    #[inline(always)]
+    unsafe fn signed<K: Kind>(&self, lane: usize) -> i64 {
+        let beyond = 64 - 8 * K::SIZE as u32;
+        (self.get::<K>(lane) as i64) << beyond >> beyond
+    }
+
+    /// A lane as an unsigned number.
+    #[inline(always)]
+    pub unsafe fn get<K: Kind>(&self, lane: usize) -> usize {
+        let lanes = self.0.as_ptr();
+        match K::SIZE {
+            1 => usize::from(*lanes.cast::<u8>().add(lane)),
+            2 => usize::from(*lanes.cast::<u16>().add(lane)),
+            4 => *lanes.cast::<u32>().add(lane) as usize,
+            _ => *lanes.add(lane) as usize,
+        }
+    }
 }

@@ -34,16 +34,14 @@
 use crate::isa::Task;
 use crate::kernels::lanes::prefetch_rows;
 use crate::kernels::short_rows::chunked::Chunked;
-use crate::kernels::short_rows::mode::{
-    AsIntegersMode, BothMode, FlipMode, IgnoreNanMode, MaskedMode, Mode, PlainMode,
-};
 use crate::kernels::short_rows::unrolled::Unrolled;
-use crate::kernels::short_rows::{Constants, Job};
+use crate::kernels::short_rows::{
+    AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, MaskedMode, Mode, PlainMode,
+};
 use crate::thresholds::{
     Limits, PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES, SHORT_ROWS_MOST_BYTES, UNROLLED_MOST_REGISTERS,
 };
-use crate::vector::set::Unpacked;
-use crate::vector::{Kind, Lanes, Mask, Nans, Register, fold_four, splat, spread, spread_four};
+use crate::vector::{Kind, Lanes, Mask, Nans, Register, Unpacked, fold_four, splat, spread, spread_four};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;

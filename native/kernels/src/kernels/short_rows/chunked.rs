@@ -10,8 +10,7 @@
 
 use crate::kernels::lanes::{LINE, prefetch};
 use crate::kernels::short_rows::batched::{Batch, Reduced, SPILLED_CHUNKS, decide};
-use crate::kernels::short_rows::mode::Mode;
-use crate::kernels::short_rows::{Constants, Job};
+use crate::kernels::short_rows::{Constants, Job, Mode};
 use crate::thresholds::PREFETCHED_CHUNKS_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
 use crate::vector::{Kind, Lanes, place};

@@ -21,16 +21,15 @@
 
 mod batched;
 mod chunked;
-mod mode;
 mod transposed;
 mod unrolled;
 
 use crate::element::ElementType;
+use crate::isa::with_set;
 use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
 use crate::thresholds::Limits;
 use crate::vector::extent::{Readable, Writable};
-use crate::vector::set::{with_kind, with_set};
-use crate::vector::{Kind, Lanes, splat};
+use crate::vector::{Kind, Lanes, splat, with_kind};
 use std::ops::Deref;
 use std::ptr;
 
@@ -199,6 +198,83 @@ struct Constants<V> {
     flip: V,
     infinity: V,
     least: V,
+}
+
+/// A way to make lanes from elements: the largest lane wins. Each is a type, so that a kernel has the code of its own mode alone.
+///
+/// # Safety
+/// As for [`Register`](crate::vector::Register), every operation requires that the instruction set is in force.
+trait Mode {
+    /// Whether bits of the elements are flipped, so that the largest of the kind is wanted.
+    const FLIPS: bool = true;
+    /// Whether NaN is replaced by the identity.
+    const IGNORES_NAN: bool = false;
+    /// Whether both ends of the order are wanted.
+    const BOTH: bool = false;
+    /// Whether 16-bit floats are compared as integers, which have the order of the floats above zero.
+    const AS_INTEGERS: bool = false;
+    /// Whether masked elements are replaced by the identity.
+    const MASKED: bool = false;
+
+    /// Elements with bits flipped, as far as this mode flips them.
+    ///
+    /// # Safety
+    /// See [`Mode`].
+    #[inline(always)]
+    unsafe fn elements<K: Kind, V: Lanes<K>>(constants: Constants<V>, elements: V) -> V {
+        if Self::FLIPS { elements.xor(constants.flip) } else { elements }
+    }
+
+    /// The lanes of elements whose bits are flipped.
+    ///
+    /// # Safety
+    /// See [`Mode`].
+    #[inline(always)]
+    unsafe fn lanes<K: Kind, V: Lanes<K>>(constants: Constants<V>, elements: V) -> V {
+        if Self::AS_INTEGERS {
+            elements
+        } else if Self::IGNORES_NAN {
+            elements.lanes().replace_nan(constants.least, constants.infinity)
+        } else {
+            elements.lanes()
+        }
+    }
+
+    /// Whether lanes are keys of 16-bit floats, which take several instructions to make.
+    #[inline(always)]
+    fn has_keys<K: Kind>() -> bool {
+        K::KEYS && !Self::AS_INTEGERS
+    }
+}
+
+/// Elements as they are.
+struct PlainMode;
+/// Elements with bits flipped.
+struct FlipMode;
+/// The same, without NaN.
+struct IgnoreNanMode;
+/// Both ends of the order.
+struct BothMode;
+/// 16-bit floats as integers.
+struct AsIntegersMode;
+/// Elements under a mask.
+struct MaskedMode;
+
+impl Mode for PlainMode {
+    const FLIPS: bool = false;
+}
+impl Mode for FlipMode {}
+impl Mode for IgnoreNanMode {
+    const IGNORES_NAN: bool = true;
+}
+impl Mode for BothMode {
+    const BOTH: bool = true;
+}
+impl Mode for AsIntegersMode {
+    const AS_INTEGERS: bool = true;
+}
+impl Mode for MaskedMode {
+    const MASKED: bool = true;
 }
 
 impl ShortRows {
