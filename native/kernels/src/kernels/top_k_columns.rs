@@ -6,14 +6,22 @@
 //!
 //! Columns with NaN are compared once more, by masks. Ascending columns take up to 2.6 times as long as random columns: each row
 //! moves to its place (Xeon, family 6, model 167).
+//!
+//! Each row waits for its predecessor where a comparison is guessed wrong, so rows are prefetched a few rows ahead. With wide tiles,
+//! 64 MB of 32 rows take 0.45 to 0.8 times as long for k up to 5, and 0.75 to 0.9 times for k 16; arrays in the caches take 0.9 to
+//! 1.07 times as long (EPYC, family 26, model 2, AVX-512 and AVX2).
 
 #![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
 use crate::isa::Task;
+use crate::kernels::lanes::prefetch_rows;
 use crate::kernels::top_k::Destination;
 use crate::vector::extent::{Readable, Writable};
 use crate::vector::{Kind, Lanes, Mask, splat, store_places, values};
 use std::marker::PhantomData;
+
+/// Rows between the one that is read and the one that is prefetched. Few: rows a power of two apart evict each other.
+const PREFETCHED_ROWS_AHEAD: usize = 4;
 
 /// Moves rows of lanes to their places among the best of each lane.
 pub struct Insert<K, V> {
@@ -67,6 +75,16 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
         if self.nan_first { above.or(nan).without(own) } else { above.or(own).without(nan) }
     }
 
+    /// Prefetches what is read some rows later: a row of these columns, or of the next ones.
+    #[inline(always)]
+    fn prefetch_after(&self, row: usize) {
+        let width = self.columns * K::SIZE;
+        let later = row + PREFETCHED_ROWS_AHEAD;
+        let (columns, row) = if later < self.rows { (0, later) } else { (width, later - self.rows) };
+        let from = self.from.wrapping_offset(self.pitch * row as isize).wrapping_add(columns);
+        prefetch_rows(from, 0, 1, width);
+    }
+
     /// Compares all rows; returns whether NaN was seen. Where `NANS` does not hold, it must not have been.
     ///
     /// # Safety
@@ -85,6 +103,7 @@ impl<K: Kind, V: Lanes<K>> Insert<K, V> {
         // Row after row, each lane is inserted among the best of its column, which are in order.
         for row in 0..rows {
             let count = k.min(row);
+            self.prefetch_after(row);
             let from = from.wrapping_offset(pitch * row as isize);
             for group in 0..groups {
                 let read = V::load(from.wrapping_add(self.column(group) * K::SIZE)).xor(flip);

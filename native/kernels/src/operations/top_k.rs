@@ -161,7 +161,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: 
     let tasks = threads::tasks(num_threads).div_ceil(positions(outer));
     let tiles = match form {
         // Each tile fills a register.
-        LineForm::SideBySide => (across.len / (TILE_REGISTERS * lanes)).max(tasks.min(across.len / lanes)),
+        LineForm::SideBySide => (across.len / (tile_registers(k) * lanes)).max(tasks.min(across.len / lanes)),
         LineForm::Transpose => across.len.div_ceil(lanes),
         LineForm::OneByOne => across.len.div_ceil(FIND_LINES).max(tasks.min(across.len)),
     };
@@ -203,8 +203,17 @@ const PACKED_LINES: usize = 16;
 /// The most bytes of lines that are read twice, in place and packed: for longer lines a sample takes less time.
 const READ_TWICE_MOST_BYTES: [usize; 2] = [1 << 18, 1 << 14];
 
-/// Registers of adjacent lines that are read at a time.
-const TILE_REGISTERS: usize = 8;
+/// Registers of adjacent lines that are read at a time: their best of each lane stay in the first-level cache, and from a wide tile
+/// the processor gets many bytes of each row at once.
+fn tile_registers(k: usize) -> usize {
+    (TILE_STATE_REGISTERS / k).max(TILE_LEAST_REGISTERS)
+}
+
+/// Registers that hold the best of all lanes of a tile, and as many their places.
+const TILE_STATE_REGISTERS: usize = 128;
+
+/// The fewest registers of a tile.
+const TILE_LEAST_REGISTERS: usize = 8;
 
 /// Lines that are read at a time: as many as a word has bits.
 const FIND_LINES: usize = 64;
