@@ -510,20 +510,19 @@ VIEWS = {"view", "detach", "permute", "expand", "_unsafe_view", "_reshape_alias"
         (lambda x: gpu.argmax(x, 1), [40]),
         (lambda x: gpu.max(x[:9], 0, return_index=True), [3000, 3000]),
         (lambda x: gpu.minmax(x, 1), [80, 80]),
-        # Keys and places of 79 parts.
-        (lambda x: gpu.argmin(x), [1, 79, 79]),
+        # Keys and places of 79 parts, in bytes.
+        (lambda x: gpu.argmin(x), [1, 320 + 640]),
         (lambda x: gpu.maximum(x, x[:1]), [120000]),
-        # An operator returns values of no elements where only indices are wanted.
-        (lambda x: gpu.hardmax(x), [0, 40, 120000]),
+        (lambda x: gpu.hardmax(x), [40, 120000]),
         (lambda x: gpu.top_k(x[:, :500], 8), [320, 320]),
         # The best of 93 groups of each row, and the numbers of the 8 best groups.
-        (lambda x: gpu.top_k(x, 8), [320, 320, 3720, 3720, 320]),
+        (lambda x: gpu.top_k(x, 8), [320, 320, 4 * 3720 + 2 * 3720 + 8 * 320]),
     ],
 )
 def test_a_call_allocates_results_and_scratch_and_waits_for_nothing(call, allocated, monkeypatch):
     monkeypatch.setattr(launcher.Launch, "__call__", lambda *given: None)
     monkeypatch.setattr(reductions, "processors_of", lambda device: 132)
-    calls._KNOWN.clear()
+    random_gpu.forget()
     x = torch.zeros((40, 3000))
     call(x)
     with Operations() as operations:
@@ -531,6 +530,7 @@ def test_a_call_allocates_results_and_scratch_and_waits_for_nothing(call, alloca
     assert operations.allocated == allocated
     # Nothing is copied, and nothing reads an element.
     assert set(operations.names) <= {"empty", "empty_strided"} | VIEWS
+    random_gpu.forget()
 
 
 def test_nothing_looks_at_elements_that_torch_compile_traces():
@@ -552,18 +552,16 @@ def test_a_call_that_is_known_decides_nothing(monkeypatch):
         "argmax": [{}, {"axis": 1}, {"axis": 1, "select_last_index": True}, {"axis": 1, "dtype": np.uint8}],
         "max": [{"axis": 0}, {"axis": 0, "keepdims": True}, {"axis": 0, "return_index": True}],
         "minmax": [{"axis": 1}, {"axis": 1, "return_index": True, "index_dtype": "int32"}],
+        "hardmax": [{}, {"axis": 0, "nan_policy": "omit"}],
+        "top_k": [{"k": 1}, {"k": 2}, {"k": 2, "axis": 0, "mode": "smallest"}],
     }
     for view in (lambda x: x, lambda x: x[:, ::2], lambda x: x.T):
         for function, several in known.items():
             for options in several:
                 own = getattr(gpu, function)
                 first = own(view(x), **options)
-                if "axis" in options or view(x).is_contiguous():
-                    with monkeypatch.context() as patch:
-                        patch.setattr(calls, "_decided", None)
-                        again = own(view(x.clone()), **options)
-                else:
-                    # Such an array is copied first, and is not known.
+                with monkeypatch.context() as patch:
+                    patch.setattr(calls, "operand_of", None)
                     again = own(view(x.clone()), **options)
                 assert type(first) is type(again)
                 if not isinstance(first, tuple):
@@ -573,6 +571,10 @@ def test_a_call_that_is_known_decides_nothing(monkeypatch):
                     assert torch.equal(one, other)
     # True is equal to 1, and no axis.
     assert "axis True is not an integer" in explained(gpu.argmax, x, True)
+    assert "k is True, not an integer" in explained(gpu.top_k, x, True)
+
+
+CARD = SimpleNamespace(index=3)
 
 
 class Kernel:
@@ -597,9 +599,9 @@ class Compiled:
 
 @pytest.fixture
 def on_card(monkeypatch):
-    """A launcher that thinks that it is on a card: the device of CPU memory is -1."""
+    """A launcher that thinks that it is on a card, the current one."""
     monkeypatch.setattr(launcher, "INTERPRETED", False)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: -1)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 3)
     active = SimpleNamespace(get_current_stream=lambda device: ("stream", device))
     monkeypatch.setattr(launcher, "driver", SimpleNamespace(active=active))
 
@@ -607,24 +609,37 @@ def on_card(monkeypatch):
 def test_a_kernel_is_looked_up_once_for_the_memory_that_it_is_given(on_card):
     kernel = Kernel()
     memory = torch.zeros(1000)
-    launch = launcher.Launch(kernel, (3, 1, 1), (32, (1, 2)), ("float", True), 8)
+    types = (torch.int32, torch.int8, (torch.int32, torch.int32), torch.int64)
+    launch = launcher.Launch(kernel, CARD, (3, 1, 1), types, (32, (1, 2)), ("float", True), 8)
     for start in (0, 4, 1, 5):
-        launch(memory[start:], None, (memory,))
+        launch(memory[start:], None, memory, memory[8:], 1 << 40)
     compiles, again, other, _ = kernel.calls
     assert compiles == other == ("compiles", 8)
-    # 4 elements further, memory is aligned as before.
-    *first, tensor, none, several, number, pair, kind, flag = again
-    assert first == [3, 1, 1, ("stream", -1), None, None, None, None, None]
-    assert (tensor.data_ptr(), none, several) == (memory[4:].data_ptr(), None, (memory,))
-    assert (number, pair, kind, flag) == (32, (1, 2), "float", True)
+    # 4 elements further, memory is aligned as before. The launcher takes addresses.
+    here = memory.data_ptr()
+    assert again == (
+        *(3, 1, 1, ("stream", 3), None, None, None, None, None),
+        *(here + 16, None, (here, here + 32), 1 << 40, 32, (1, 2), "float", True),
+    )
 
 
-def test_a_kernel_runs_on_the_device_of_its_memory(on_card, monkeypatch):
+def test_a_scratch_is_one_allocation(on_card):
+    scratch = launcher.Scratch((79, torch.int32), (79, torch.int64), (5, torch.int16))
+    memory = scratch.allocate(torch.device("cpu"))
+    here = memory.data_ptr()
+    assert memory.numel() == 320 + 640 + 16
+    assert scratch.parts(memory) == [here, here + 320, here + 960]
+    for at, (count, dtype) in enumerate([(79, torch.int32), (79, torch.int64), (5, torch.int16)]):
+        part = scratch.tensor(memory, at)
+        assert (part.data_ptr(), part.numel(), part.dtype) == (scratch.parts(memory)[at], count, dtype)
+
+
+def test_a_kernel_runs_on_its_device(on_card, monkeypatch):
     devices = []
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch.cuda, "device", lambda device: devices.append(device) or contextlib.nullcontext())
-    launcher.Launch(Kernel(), (1, 1, 1), (), ())(torch.zeros(3))
-    assert devices == [-1]
+    launcher.Launch(Kernel(), CARD, (1, 1, 1), (torch.int32,), (), ())(torch.zeros(3))
+    assert devices == [3]
 
 
 def test_the_benchmark_checks_every_call_and_prints_its_tables(monkeypatch):

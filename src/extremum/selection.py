@@ -93,7 +93,13 @@ class TopKCall:
         index_dtype: Any = None,
         engine: Engine = NATIVE,
     ) -> TopKCall:
-        """Return a call on `x`, which needs only a shape and an element type, or refuse the call."""
+        """Return a call on `x`, which needs only a shape and an element type, or refuse the call.
+
+        None stands for the default of `mode`, `in_order` and `nan_policy`.
+        """
+        mode = "largest" if mode is None else mode
+        in_order = True if in_order is None else in_order
+        nan_policy = "propagate" if nan_policy is None else nan_policy
         if mode not in ("largest", "smallest"):
             raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")
         require_policy("top_k", nan_policy)

@@ -17,10 +17,10 @@ import extremum as ex
 import random_driver
 from agreement import same_bits
 from extremum import gpu
-from extremum.gpu import calls, launcher, operands, plans
-from extremum.gpu.elementwise import launch_of
-from extremum.gpu.reductions import launch_of_ones, prepared
-from extremum.gpu.selection import launch_of_keys, selection_of
+from extremum.gpu import calls, launcher, memory, operands, plans
+from extremum.gpu.elementwise import extremum
+from extremum.gpu.reductions import ones, reduce
+from extremum.gpu.selection import launch_of_keys, select
 from layouts import broadcast, contiguous, fortran, permuted, strided, windowed
 from refusal import explained
 from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans, sample
@@ -48,13 +48,18 @@ SMALL = {
 """Limits of the plans that cut short slices into tiles, parts and columns."""
 
 
+def forget():
+    """Forget what was planned, as with other limits."""
+    for operator in (reduce, ones, select, extremum):
+        operator.prepared.cache_clear()
+    launch_of_keys.cache_clear()
+    calls._KNOWN.clear()
+
+
 def _give(limits):
     for name, limit in limits.items():
         setattr(plans, name, limit)
-    # What was planned with other limits is forgotten.
-    for planned in (prepared, launch_of_ones, launch_of, selection_of, launch_of_keys):
-        planned.cache_clear()
-    calls._KNOWN.clear()
+    forget()
 
 
 @contextlib.contextmanager
@@ -86,7 +91,7 @@ def array_of(result):
     """A tensor as an array of the same type, shape and bits; other results are arrays."""
     if not isinstance(result, torch.Tensor):
         return np.asarray(result)
-    return launcher.bits_of(result.contiguous()).cpu().numpy().view(operands.TYPES[result.dtype])
+    return memory.bits_of(result.contiguous()).cpu().numpy().view(operands.TYPES[result.dtype])
 
 
 def exactly(actual, expected):

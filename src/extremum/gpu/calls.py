@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ from extremum.elementwise import (
 from extremum.errors import ArgumentError
 from extremum.gpu.elementwise import extremum
 from extremum.gpu.engine import DEVICE, OnDevice
-from extremum.gpu.launcher import BITS
+from extremum.gpu.memory import BITS, Layout, layout_of
 from extremum.gpu.operands import (
     BEST,
     WORST,
@@ -33,109 +33,108 @@ from extremum.gpu.operands import (
     tensor_type,
 )
 from extremum.gpu.operators import is_traced
-from extremum.gpu.reductions import Prepared, ones, prepared_for, run
+from extremum.gpu.reductions import ones, reduce
+from extremum.gpu.selection import select
 from extremum.interop import Operand, common_library
-from extremum.reductions import ENDS, Index, Ints, index_type, require_policy, values_then_indices
+from extremum.reductions import ENDS, Index, index_type, require_policy, values_then_indices
 from extremum.selection import TopKCall
 
-
-class Known(NamedTuple):
-    """What a call over axes turned out to want; a call like it does not decide again."""
-
-    how: Prepared
-    # The shape of the results, those of both ends together, and their strides.
-    shape: Ints
-    strides: Ints
-    values: bool
-    indices: bool
-    index: torch.dtype
+_INT64 = np.dtype(np.int64)
 
 
-_KNOWN: dict[Any, Known] = {}
+# What stands for an option that a key may have: others may change, or are equal to values of other types.
+_SIMPLE = {bool, int, str, type, NoneType}
+
+_KNOWN: dict[Any, Callable[..., Any]] = {}
+"""For calls of plain tensors with plain options, by their key: what answers a call like one that was answered."""
 _MOST_KNOWN = 4096
 
 
-def _key_of(function: str, x: Any, axis: Any, options: dict[str, Any]) -> Any:
-    """Return by what a call without a mask, a policy or a default is known; None for other calls."""
-    if type(x) is not torch.Tensor or x.layout is not torch.strided:
+def _key_of(function: str, arrays: tuple[Any, ...], *options: Any) -> Any:
+    """Return by what a call is known: layouts and simple options; None for a call with more than these."""
+    layouts = []
+    for x in arrays:
+        if type(x) is not torch.Tensor or x.layout is not torch.strided:
+            return None
+        if x.requires_grad or x.is_neg() or x.is_nested:
+            return None
+        layouts.append((x.dtype, x.shape, x.stride(), x.device))
+    # 1 is equal to True, and is another option.
+    kinds = tuple(map(type, options))
+    if not _SIMPLE.issuperset(kinds):
         return None
-    if x.requires_grad or x.is_neg() or x.is_nested:
-        return None
-    if options["where"] is not None or options["default"] is not None or options.get("out") is not None:
-        return None
-    keepdims = options["keepdims"]
-    last = options["select_last_index"]
-    # 1 and 1.0 are equal to True, and are other options.
-    if type(keepdims) is not bool or type(last) is not bool or type(axis) not in (int, NoneType):
-        return None
-    policy = options["nan_policy"]
-    if policy is not None and policy != "propagate":
-        return None
-    dtype = options["dtype"] if "dtype" in options else options["index_dtype"]
-    if not isinstance(dtype, NoneType | str | type | np.dtype):
-        return None
-    with_index = options.get("return_index", True)
-    return function, x.dtype, x.shape, x.stride(), x.device, axis, keepdims, last, dtype, bool(with_index)
+    return function, *layouts, options, kinds
 
 
-def _over_axes(function: str, x: Any, axis: Any, **options: Any) -> tuple[Any, ...]:
+def _note(key: Any, answer: Callable[..., Any]) -> None:
+    """Note what answers calls of a key."""
+    if len(_KNOWN) >= _MOST_KNOWN:
+        _KNOWN.clear()
+    _KNOWN[key] = answer
+
+
+def _over_axes(function: str, x: Any, axis: Any, **options: Any) -> Any:
     """Answer a call of ``argmax``, ``argmin``, ``max``, ``min`` or ``minmax`` of an array on a GPU."""
-    key = _key_of(function, x, axis, options)
+    key = _key_of(function, (x,), axis, *options.values())
     known = _KNOWN.get(key)
-    if known is None:
-        return _decided(function, x, axis, options, key)
-    # PyTorch allocates faster where it is given the strides.
-    values = None
-    if known.values:
-        values = torch.empty_strided(known.shape, known.strides, dtype=x.dtype, device=x.device)
-    indices = torch.empty_strided(known.shape, known.strides, dtype=known.index, device=x.device)
-    run(known.how, x, None, values, indices)
-    results: list[Any] = []
-    for result in (values, indices if known.indices else None):
-        if result is not None:
-            results += [result] if len(ENDS[function]) == 1 else result.unbind()
-    return tuple(results)
-
-
-def _decided(function: str, x: Any, axis: Any, options: dict[str, Any], key: Any) -> tuple[Any, ...]:
-    """Answer a call with whatever options; note what it wants if it has a key."""
+    if known is not None:
+        return known(x)
     refuse_out(function, options.pop("out", None))
-    with_index = options.pop("return_index", None)
+    with_index = options.pop("return_index", True)
     dtype = options.pop("dtype" if "dtype" in options else "index_dtype")
     default = options.pop("default")
     values = not function.startswith("arg")
     operand = operand_of(function, x)
     call = OnDevice(function, ENDS[function], axis, engine=DEVICE, **options)
-    index = index_type(function, dtype) if with_index or not values else None
+    index = index_type(function, dtype) if with_index else None
     results = values_then_indices(call.find(operand, values, index, default))
-    if key is not None and operand.array.size:
-        _note(key, x, call, index, values, results[0].shape)
+    if key is not None and _is_plain(call, operand):
+        _note(key, _search(call, layout_of(x), values, index))
     return tuple(operand.wrap(each, ()) for each in results)
 
 
-def _note(key: Any, x: torch.Tensor, call: OnDevice, index: Index, values: bool, shape: Ints) -> None:
-    """Note what a call wants, unless its array has to be copied first."""
+def _is_plain(call: OnDevice, operand: Operand) -> bool:
+    """Whether a reduction searches, and nothing else."""
+    has_nan = operand.array.dtype.kind not in "biu"
+    takes_all = call.where is None and operand.array.size > 0
+    return takes_all and (call.nan_policy == "propagate" or (call.nan_policy == "omit" and not has_nan))
+
+
+def _search(call: OnDevice, x: Layout, values: bool, index: Index) -> Callable[..., Any]:
+    """Return what answers plain reductions."""
     own = torch.int64 if index is None else tensor_type(index)
-    how = prepared_for(x, call.axes(x.ndim), call.largest, call.select_last_index, values, own)
-    if how is None:
-        return
-    if len(_KNOWN) >= _MOST_KNOWN:
-        _KNOWN.clear()
-    shape = (2, *shape) if len(call.largest) == 2 else tuple(shape)
-    strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    _KNOWN[key] = Known(how, shape, strides, values, index is not None, own)
+    axes = call.axes(len(x.shape))
+    last, keepdims = call.select_last_index, call.keepdims
+    search = reduce.prepared(x, None, axes, call.largest, last, BEST, keepdims, values, own)
+    wanted = slice(0 if values else 1, 1 if index is None else 2)
+    if len(call.largest) == 1:
+        return lambda x: search(x, None)[wanted]
+    return lambda x: [end for each in search(x, None)[wanted] for end in each.unbind()]
 
 
-def _hardmax(x: Any, axis: Any, out: object = None, nan_policy: str = "propagate", where: Any = None) -> Any:
+def _hardmax(x: Any, axis: Any, **options: Any) -> Any:
     """Answer a call of ``hardmax`` of an array on a GPU."""
-    refuse_out("hardmax", out)
+    key = _key_of("hardmax", (x,), axis, *options.values())
+    known = _KNOWN.get(key)
+    if known is not None:
+        return known(x)
+    refuse_out("hardmax", options.pop("out", None))
     operand = operand_of("hardmax", x)
     elements: Any = operand.array
-    call = OnDevice(
-        "hardmax", (True,), axis, keepdims=True, nan_policy=nan_policy, where=where, engine=DEVICE
-    )
-    (best,) = call.find(operand, False, np.dtype(np.int64), -1)
-    return operand.wrap(ones(elements.tensor, best.indices, call.axes(elements.ndim)), ())
+    call = OnDevice("hardmax", (True,), axis, keepdims=True, engine=DEVICE, **options)
+    (best,) = call.find(operand, False, _INT64, -1)
+    (result,) = ones(elements.tensor, best.indices, call.axes(elements.ndim))
+    if key is not None and _is_plain(call, operand):
+        _note(key, _mark(call, layout_of(x)))
+    return operand.wrap(result, ())
+
+
+def _mark(call: OnDevice, x: Layout) -> Callable[..., Any]:
+    """Return what answers plain calls of ``hardmax``."""
+    axes = call.axes(len(x.shape))
+    search = reduce.prepared(x, None, axes, (True,), False, BEST, True, False, torch.int64)
+    mark = ones.prepared(x, search.results[1], axes)
+    return lambda x: mark(x, search(x, None)[1])[0]
 
 
 def _maximum(
@@ -165,7 +164,7 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
             broadcast_with_mask(function, shape, mask.shape)
     nan = WORST if nan_policy == "omit" else BEST
     there = None if mask is None else mask.tensor
-    result = extremum(tensors, function == "maximum", nan, there)
+    (result,) = extremum(tensors, there, function == "maximum", nan)
     if nan_policy == "raise":
         nans = DEVICE.is_nan(result)
         refuse_nan_at(DEVICE.first(nans if there is None else nans & there))
@@ -201,23 +200,29 @@ def _top_k(
     x: Any,
     k: Any,
     axis: Any,
-    *,
     mode: Any,
     sorted: Any,
     nan_policy: Any,
-    where: Any = None,
-    default: Any = None,
-    index_dtype: Any = None,
+    where: Any,
+    default: Any,
+    index_dtype: Any,
 ) -> Any:
     """Answer a call of ``top_k`` of an array on a GPU."""
-    mode = "largest" if mode is None else mode
-    sorted = True if sorted is None else sorted
-    nan_policy = "propagate" if nan_policy is None else nan_policy
+    key = _key_of("top_k", (x,), k, axis, mode, sorted, nan_policy, where, default, index_dtype)
+    known = _KNOWN.get(key)
+    if known is not None:
+        return known(x)
     operand = operand_of("top_k", x)
     elements: Any = operand.array
     call = TopKCall.of(elements, k, axis, mode, sorted, nan_policy, default, index_dtype, DEVICE)
     there: Any = spread_mask_of("top_k", where, elements)
     best = call.finish(elements, call.select(elements, there), is_whole=there is None)
+    plain = (
+        there is None and call.axis is not None and call.nan_policy == "propagate" and call.index == _INT64
+    )
+    if key is not None and plain:
+        select_best = select.prepared(layout_of(x), None, call.k, call.axis, call.largest, BEST)
+        _note(key, lambda x: select_best(x, None))
     return tuple(operand.wrap(each, ()) for each in best)
 
 

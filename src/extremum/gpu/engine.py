@@ -11,7 +11,7 @@ import torch
 from extremum.engine import Engine
 from extremum.errors import ArgumentError
 from extremum.gpu import launcher
-from extremum.gpu.launcher import bits_of
+from extremum.gpu.memory import bits_of
 from extremum.gpu.operands import (
     ABSENT,
     BEST,
@@ -22,7 +22,7 @@ from extremum.gpu.operands import (
     tensor_type,
 )
 from extremum.gpu.operators import is_traced
-from extremum.gpu.reductions import reduce
+from extremum.gpu.reductions import by_end, reduce
 from extremum.gpu.selection import select
 from extremum.indices import reduced_axes
 from extremum.interop import Operand
@@ -59,18 +59,14 @@ class Device(Engine):
         index: Index,
     ) -> tuple[int, list[list[Any]]]:
         """Search, as the native module does; the first result only says that there may be empty slices."""
-        axes = reduced_axes(function, axis, x.shape, x)
-        shape = tuple(1 if at in axes else size for at, size in enumerate(x.shape))
-        if not keepdims:
-            shape = tuple(size for at, size in enumerate(x.shape) if at not in axes)
-        type_of_index = torch.int64 if index is None else tensor_type(index)
+        own = torch.int64 if index is None else tensor_type(index)
         nan = ABSENT if omit else BEST
-        best, places = reduce(x.tensor, axes, largest, select_last_index, nan, where, values, type_of_index)
+        ends = tuple(largest)
+        axes = reduced_axes(function, axis, x.shape, x)
+        results = reduce(x.tensor, where, axes, ends, select_last_index, nan, keepdims, values, own)
+        best, places = (by_end(each, len(ends)) for each in (results[0] if values else None, results[1]))
         # Without an index type, the indices tell which slices are empty.
-        return 1, [
-            [best[at].reshape(shape) if values else None, places[at].reshape(shape)]
-            for at in range(len(largest))
-        ]
+        return 1, [list(end) for end in zip(best, places, strict=True)]
 
     def is_nan(self, values: Any) -> Any:
         """Return where the elements are NaN."""
@@ -124,7 +120,8 @@ class Device(Engine):
             tensor = tensor.reshape(-1)
             where = None if where is None else where.reshape(-1)
             axis = 0
-        return select(tensor, k, axis, largest, BEST if nan_first else WORST, where)
+        values, indices = select(tensor, where, k, axis, largest, BEST if nan_first else WORST)
+        return values, indices
 
     def cast(self, indices: Any, dtype: np.dtype[Any]) -> Any:
         """Return the indices in the type that the caller wants."""

@@ -22,85 +22,128 @@ def processors_of(device: torch.device) -> int:
     return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
-# The integers that have the bits of an element, by its bytes.
-BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+class Scratch:
+    """Memory between launches: parts of one allocation. Each begins at a multiple of 16 bytes."""
+
+    __slots__ = ("_parts", "_starts", "_total")
+
+    def __init__(self, *parts: tuple[int, torch.dtype]) -> None:
+        """`parts` are the number of elements of each part, and their type."""
+        self._parts = parts
+        sizes = [-(-count * dtype.itemsize // 16) * 16 for count, dtype in parts]
+        self._starts = [sum(sizes[:at]) for at in range(len(sizes))]
+        self._total = sum(sizes)
+
+    def allocate(self, device: torch.device) -> torch.Tensor:
+        """Return the memory of all parts; whoever launches on a part keeps it."""
+        return torch.empty(self._total, dtype=torch.int8, device=device)
+
+    def parts(self, memory: torch.Tensor) -> list[Any]:
+        """Return what a launch takes for each part."""
+        if INTERPRETED:
+            return [self.tensor(memory, at) for at in range(len(self._starts))]
+        # A tensor for each part would take longer than its allocation.
+        address = memory.data_ptr()
+        return [address + start for start in self._starts]
+
+    def tensor(self, memory: torch.Tensor, at: int) -> torch.Tensor:
+        """Return a part as a tensor."""
+        count, dtype = self._parts[at]
+        start = self._starts[at]
+        return memory[start : start + count * dtype.itemsize].view(dtype)
 
 
-def key_type(dtype: torch.dtype) -> torch.dtype:
-    """Return the integers of the keys of elements."""
-    return torch.int64 if dtype.itemsize == 8 else torch.int32
+class _Pointer:
+    """A part of a scratch as Triton's compiler takes it, like a tensor."""
 
-
-def bits_of(x: torch.Tensor) -> torch.Tensor:
-    """Return the elements as signed integers with the same bits, in the same memory."""
-    return x.view(BITS[x.element_size()])
+    def __init__(self, address: int, dtype: torch.dtype) -> None:
+        self.dtype = dtype
+        self.data_ptr = lambda: address
 
 
 class Launch:
-    """A kernel with all that it gets but memory, whose element types are the same in each call.
+    """A kernel with all that it gets but memory.
 
     It keeps how the compiled kernel runs: Triton's own look-up takes longer than a small array.
     """
 
-    __slots__ = ("_compiled", "_fixed", "grid", "kernel", "warps")
+    __slots__ = ("_compiled", "_device", "_fixed", "_several", "_types", "grid", "kernel", "warps")
 
     def __init__(
-        self, kernel: Any, grid: Grid, numbers: tuple[Any, ...], constants: tuple[Any, ...], warps: int = 4
+        self,
+        kernel: Any,
+        device: torch.device,
+        grid: Grid,
+        types: tuple[Any, ...],
+        numbers: tuple[Any, ...],
+        constants: tuple[Any, ...],
+        warps: int = 4,
     ) -> None:
+        """`types` are those of the integers in the memory; a tuple of them stands for one argument of the kernel."""
         self.kernel = kernel
         self.grid = grid
         self.warps = warps
+        self._device = device.index
         self._fixed = (*numbers, *constants)
+        self._types: list[torch.dtype] = []
+        self._several: slice | None = None
+        for each in types:
+            if isinstance(each, tuple):
+                self._several = slice(len(self._types), len(self._types) + len(each))
+                self._types += each
+            else:
+                self._types.append(each)
         self._compiled: dict[Any, Any] = {}
 
-    def __call__(self, *tensors: Any) -> None:
-        """Run the kernel on the bits of tensors, on their device and the current stream; compile it at its first call.
+    def __call__(self, *memory: Any) -> None:
+        """Run the kernel on its device and the current stream; compile it at its first call.
 
-        An entry of `tensors` may be a tuple of tensors, or None.
+        `memory` is tensors, addresses of parts of a scratch, and None where the kernel uses no memory.
         """
         if INTERPRETED:
-            self._by_triton(tensors)
-            return
-        device = tensors[0].get_device()
-        if device == torch.cuda.current_device():
-            self._on_current(device, tensors)
-            return
-        with torch.cuda.device(device):
-            self._on_current(device, tensors)
+            self._by_triton(memory)
+        elif self._device == torch.cuda.current_device():
+            self._on_current(memory)
+        else:
+            with torch.cuda.device(self._device):
+                self._on_current(memory)
 
-    def _on_current(self, device: int, tensors: tuple[Any, ...]) -> None:
-        memory = (device, *map(_class_of, tensors))
-        compiled = self._compiled.get(memory)
+    def _on_current(self, memory: tuple[Any, ...]) -> None:
+        addresses = [each.data_ptr() if type(each) is torch.Tensor else each for each in memory]
+        # What Triton compiles into a kernel of the memory that it is given.
+        key = tuple([each is None or each % 16 == 0 for each in addresses])
+        if _IS_AMD:
+            # AMD's loads differ for memory that 31 bits address.
+            key += tuple([type(each) is torch.Tensor and _is_short(each) for each in memory])
+        compiled = self._compiled.get(key)
         if compiled is None:
-            self._compiled[memory] = self._by_triton(tensors)
+            self._compiled[key] = self._by_triton(memory)
             return
-        # Triton's way to here looks for hooks of profilers, which takes longer. Of tensors, it takes the addresses.
+        # Triton's way to here looks for hooks of profilers, which takes longer.
         x, y, z = self.grid
-        stream = driver.active.get_current_stream(device)
+        stream = driver.active.get_current_stream(self._device)
         function, metadata = compiled.function, compiled.packed_metadata
-        compiled.run(x, y, z, stream, function, metadata, None, None, None, *tensors, *self._fixed)
+        arguments = self._arguments(addresses)
+        compiled.run(x, y, z, stream, function, metadata, None, None, None, *arguments, *self._fixed)
 
-    def _by_triton(self, tensors: tuple[Any, ...]) -> Any:
-        return self.kernel[self.grid](*map(_bits, tensors), *self._fixed, num_warps=self.warps)
+    def _by_triton(self, memory: tuple[Any, ...]) -> Any:
+        arguments: list[Any] = []
+        for each, dtype in zip(memory, self._types, strict=True):
+            if type(each) is torch.Tensor:
+                arguments.append(each.view(dtype))
+            else:
+                arguments.append(None if each is None else _Pointer(each, dtype))
+        return self.kernel[self.grid](*self._arguments(arguments), *self._fixed, num_warps=self.warps)
+
+    def _arguments(self, memory: list[Any]) -> list[Any]:
+        """Return memory as the kernel gets it."""
+        if self._several is not None:
+            memory[self._several] = [tuple(memory[self._several])]
+        return memory
 
 
-def _bits(tensors: Any) -> Any:
-    if tensors is None:
-        return None
-    return tuple(map(_bits, tensors)) if isinstance(tensors, tuple) else bits_of(tensors)
-
-
-def _class_of(tensors: Any) -> Any:
-    """Return what Triton compiles into a kernel of the memory that it is given."""
-    if tensors is None:
-        return None
-    if isinstance(tensors, tuple):
-        return tuple(map(_class_of, tensors))
-    is_aligned = tensors.data_ptr() % 16 == 0
-    if not _IS_AMD:
-        return is_aligned
-    # AMD's loads differ for memory that 31 bits address.
-    return is_aligned, tensors.untyped_storage().nbytes() < 1 << 31
+def _is_short(x: torch.Tensor) -> bool:
+    return int(x.untyped_storage().nbytes()) < 1 << 31
 
 
 _IS_AMD = torch.version.hip is not None

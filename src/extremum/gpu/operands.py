@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -82,11 +81,6 @@ def kind_of(dtype: torch.dtype) -> tuple[str, int]:
     if dtype.is_floating_point:
         return "float", _INFINITY[dtype]
     return ("signed" if dtype.is_signed else "unsigned"), 0
-
-
-def dimensions(arrays: Sequence[torch.Tensor], axes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Return the sizes of some axes of arrays of one shape, with their strides in each."""
-    return tuple([(arrays[0].shape[axis], *[each.stride(axis) for each in arrays]) for axis in axes])
 
 
 def operand_of(function: str, x: Any) -> Operand:

@@ -1,4 +1,4 @@
-"""The k best of tensors, in order; an operator within ``torch.compile``.
+"""The k best of tensors, in order.
 
 The best of each group of neighbours is found first. Only the k best groups can hold one of the k best elements, ties
 included, because the groups are in the order of their elements. Which groups these are is the same question of fewer
@@ -9,155 +9,130 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import NamedTuple
+from typing import Any
 
 import torch
 
 from extremum.gpu import kernels, plans
-from extremum.gpu.launcher import Launch, bits_of, key_type, processors_of
+from extremum.gpu.launcher import Launch, Scratch
+from extremum.gpu.memory import BITS, Layout, bits_of, key_type
 from extremum.gpu.operands import kind_of
-from extremum.gpu.operators import operator
-from extremum.gpu.reductions import Prepared, prepared, reduce, run
+from extremum.gpu.operators import Results, Run, operator
+from extremum.gpu.reductions import copied_first, reduce, search
 
 End = tuple[bool, int]
 """Whether the largest are wanted, and the place of NaN."""
 
 
-def _selected(x, k, axis, largest, nan, where):  # type: ignore[no-untyped-def]
+def _selected(x: Any, where: Any, k: int, axis: int, *options: Any) -> Results:
     shape = [k if at == axis else size for at, size in enumerate(x.shape)]
-    return x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
+    return [(shape, x.dtype), (shape, torch.int64)]
 
 
 @operator(
-    "select(Tensor x, int k, int axis, bool largest, int nan, Tensor? where) -> (Tensor, Tensor)", _selected
+    "select(Tensor x, Tensor? where, int k, int axis, bool largest, int nan) -> (Tensor, Tensor)", _selected
 )
 def select(
-    x: torch.Tensor, k: int, axis: int, largest: bool, nan: int, where: torch.Tensor | None
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the values and indices of the k best along an axis, in order; -1 where fewer elements take part."""
-    order = [each for each in range(x.ndim) if each != axis] + [axis]
-    n = x.shape[axis]
-    shape = [x.shape[each] for each in order[:-1]]
+    results: list[Layout], x: Layout, where: Layout | None, k: int, axis: int, largest: bool, nan: int
+) -> Run:
+    """Find the values and indices of the k best along an axis, in order; -1 where fewer elements take part."""
     if k == 1:
-        values, indices = reduce(x, (axis,), (largest,), False, nan, where, True, torch.int64)
-        back = [*shape[:axis], 1, *shape[axis:]]
-        return values.view(back), indices.view(back)
-    total = math.prod(shape)
-    values = torch.empty((total, k), dtype=x.dtype, device=x.device)
-    indices = torch.empty((total, k), dtype=torch.int64, device=x.device)
-    if values.numel():
-        rows = _rows(x.permute(order), total, n)
-        mask = None if where is None else _rows(where.permute(order), total, n)
-        _select_rows(rows, mask, (largest, nan), values, indices)
-    values = values.view([*shape, k])
-    indices = indices.view([*shape, k])
-    if axis == x.ndim - 1:
-        return values, indices
-    back = [*range(axis), len(shape), *range(axis, len(shape))]
-    return values.permute(back).contiguous(), indices.permute(back).contiguous()
+        return reduce.prepared(x, where, (axis,), (largest,), False, nan, True, True, torch.int64).run
+    if 0 in results[0].shape:
+        return lambda x, where, values, indices: None
+    order = [*(each for each in range(len(x.shape)) if each != axis), axis]
+    before = [x] if where is None else [x, where]
+    after, steps = zip(*[_as_rows(each, order) for each in before], strict=True)
+    run = _select_rows(x, steps, order, (largest, nan), k)
+    rows = [each.in_order(order) for each in results]
+
+    def transposed(x: Any, where: Any, *results: torch.Tensor) -> None:
+        own = [each.allocate() for each in rows]
+        run(x, where, *own)
+        for result, each in zip(results, own, strict=True):
+            bits_of(result).copy_(bits_of(each))
+
+    return copied_first(run if axis == len(order) - 1 else transposed, before, list(after))
 
 
-def _rows(x: torch.Tensor, total: int, n: int) -> torch.Tensor:
-    """Return an array as rows whose elements are neighbours; it is copied if it has to be."""
-    rows = bits_of(x).reshape(total, n)
+def _as_rows(x: Layout, order: list[int]) -> tuple[Layout, int]:
+    """Return how an array lies in memory as rows whose elements are neighbours, and how far apart rows begin."""
+    n = x.shape[order[-1]]
+    tensor = torch.empty_strided(x.shape, x.strides, dtype=x.dtype, device="meta").permute(order)
+    try:
+        rows = tensor.view(-1, n)
+    except RuntimeError:
+        return x.in_order(order), n
     if rows.stride(1) != 1 and n > 1:
-        rows = rows.contiguous()
-    return rows.view(x.dtype)
+        return x.in_order(order), n
+    return x, rows.stride(0)
 
 
-def _select_rows(
-    rows: torch.Tensor, where: torch.Tensor | None, end: End, values: torch.Tensor, indices: torch.Tensor
-) -> None:
-    """Write the k best of rows."""
-    total, n = rows.shape
-    k = indices.shape[1]
-    if plans.group(n, k) == 0:
-        places = _sorted(rows, where, end, k)
-        indices.copy_(places)
-        bits_of(values).copy_(bits_of(rows).gather(1, places.clamp(min=0)))
-        return
-    w_row = None if where is None else where.stride(0)
-    how = selection_of(total, n, k, rows.dtype, end, False, rows.stride(0), w_row, processors_of(rows.device))
-    _run(how, rows, where, values, indices)
+def _select_rows(x: Layout, steps: tuple[int, ...], order: list[int], end: End, k: int) -> Run:
+    """Return what writes the k best of rows that begin so many elements apart, those of the array and of the mask."""
+    n = x.shape[order[-1]]
+    total = math.prod(x.shape) // n
+    if plans.group(n, k) != 0:
+        return _select(total, n, k, x.dtype, end, False, steps, x.device)
+
+    def by_sort(
+        x: torch.Tensor, where: torch.Tensor | None, values: torch.Tensor, indices: torch.Tensor
+    ) -> None:
+        rows = x.permute(order).view(total, n)
+        mask = None if where is None else where.permute(order).view(total, n)
+        places = _sorted(rows, mask, end, k)
+        indices.view(total, k).copy_(places)
+        bits_of(values).view(total, k).copy_(bits_of(rows).gather(1, places.clamp(min=0)))
+
+    return by_sort
 
 
-class _Groups(NamedTuple):
-    """How the best groups of rows are found: the best of each group, and the k best of these."""
-
-    maxima: Prepared
-    best: _Selection
-    # Groups of all rows.
-    number: int
-
-
-class _Selection(NamedTuple):
-    """How the k best of rows are found: among all elements, or among those of the best groups."""
-
-    groups: _Groups | None
-    launch: Launch
-    # Elements of the result.
-    size: int
-
-
-@functools.lru_cache(maxsize=4096)
-def selection_of(
+def _select(
     total: int,
     n: int,
     k: int,
     dtype: torch.dtype,
     end: End,
     leads: bool,
-    x_row: int,
-    w_row: int | None,
-    processors: int,
-) -> _Selection:
-    """Return the launches for rows of n elements that begin `x_row` elements apart, those of a mask `w_row`."""
-    masked = w_row is not None
-    rows = (x_row, w_row) if masked else (x_row,)
+    steps: tuple[int, ...],
+    device: torch.device,
+) -> Run:
+    """Return what writes the k best of rows of n elements; if it `leads`, their indices alone, ascending."""
+    masked = len(steps) > 1
     size = plans.group(n, k)
     number = n // size
-    groups = None
-    count = n
-    if size > 1:
-        steps = (size,) * len(rows)
-        along = (1,) * len(rows)
-        layout = plans.slices(((total, *rows), (number, *steps)), ((size, *along),))
-        assert layout is not None
-        maxima = prepared(layout, dtype, (end[0],), False, end[1], masked, True, torch.int16, processors)
-        best = selection_of(
-            total, number, k, dtype, end, True, number, number if masked else None, processors
-        )
-        groups = _Groups(maxima, best, total * number)
-        count = k * size + n % size
+    count = n if size == 1 else k * size + n % size
     tile = plans.power(count)
     kept, warps = plans.sorting(total, tile)
+    bits = BITS[dtype.itemsize]
     launch = Launch(
         kernels.select,
+        device,
         (-(-total // kept), 1, 1),
-        (total, count, number, k, x_row, w_row or 0),
+        (bits, torch.int8, torch.int64, torch.int64, bits),
+        (total, count, number, k, steps[0], steps[1] if masked else 0),
         (*kind_of(dtype), *end, masked, size, leads, kept, tile, plans.power(k)),
         warps,
     )
-    return _Selection(groups, launch, total * k)
+    if size == 1:
+        return lambda x, where, values, indices: launch(x, where, None, indices, values)
+    neighbours = (1,) * len(steps)
+    groups = ((total, *steps), (number, *(size * each for each in neighbours)))
+    layout = plans.slices(groups, ((size, *neighbours),))
+    assert layout is not None
+    best_of_each = search(layout, dtype, (end[0],), False, end[1], masked, True, torch.int16, device)
+    best_groups = _select(total, number, k, dtype, end, True, (number,) * len(steps), device)
+    scratch = Scratch((total * number, dtype), (total * number, torch.int16), (total * k, torch.int64))
 
+    def of_groups(x: Any, where: Any, values: Any, indices: Any) -> None:
+        memory = scratch.allocate(device)
+        maxima, places, leaders = scratch.parts(memory)
+        best_of_each(x, where, maxima, places)
+        there = None if where is None else scratch.tensor(memory, 1) != -1
+        best_groups(maxima, there, None, leaders)
+        launch(x, where, leaders, indices, values)
 
-def _run(
-    how: _Selection,
-    rows: torch.Tensor,
-    where: torch.Tensor | None,
-    values: torch.Tensor | None,
-    indices: torch.Tensor,
-) -> None:
-    """Write the k best of rows; without values, write the indices ascending."""
-    leaders = None
-    if how.groups is not None:
-        maxima = torch.empty(how.groups.number, dtype=rows.dtype, device=rows.device)
-        places = torch.empty(how.groups.number, dtype=torch.int16, device=rows.device)
-        run(how.groups.maxima, rows, where, maxima, places)
-        there = None if where is None else places != -1
-        leaders = torch.empty(how.size, dtype=torch.int64, device=rows.device)
-        _run(how.groups.best, maxima, there, None, leaders)
-    how.launch(rows, where, leaders, indices, values)
+    return of_groups
 
 
 def _sorted(rows: torch.Tensor, where: torch.Tensor | None, end: End, k: int) -> torch.Tensor:
@@ -169,9 +144,9 @@ def _sorted(rows: torch.Tensor, where: torch.Tensor | None, end: End, k: int) ->
     groups = n // size
     elements = rows[:, : groups * size].unflatten(1, (groups, size))
     mask = None if where is None else where[:, : groups * size].unflatten(1, (groups, size))
-    maxima, places = reduce(elements, (2,), (end[0],), False, end[1], mask, True, torch.int16)
-    there = None if where is None else (places != -1).view(total, groups)
-    leaders = _sorted(maxima.view(total, groups), there, end, k)
+    maxima, places = reduce(elements, mask, (2,), (end[0],), False, end[1], False, True, torch.int16)
+    there = None if where is None else places != -1
+    leaders = _sorted(maxima, there, end, k)
     # Ascending, so that the first of equal elements stays the first.
     leaders = leaders.sort(1).values
     steps = torch.arange(size, device=rows.device)
@@ -187,7 +162,7 @@ def _order(rows: torch.Tensor, where: torch.Tensor | None, end: End) -> torch.Te
     """Return the indices of all elements of rows, the best first; -1 in place of those that take no part."""
     total, n = rows.shape
     keys = torch.empty((total, n), dtype=key_type(rows.dtype), device=rows.device)
-    launch_of_keys(total, n, rows.dtype, end, rows.stride(0))(rows, keys)
+    launch_of_keys(total, n, rows.dtype, rows.device, end, rows.stride(0))(rows, keys)
     order = torch.sort(keys, dim=1, descending=True, stable=True).indices
     if where is None:
         return order
@@ -198,7 +173,16 @@ def _order(rows: torch.Tensor, where: torch.Tensor | None, end: End) -> torch.Te
 
 
 @functools.lru_cache(maxsize=4096)
-def launch_of_keys(total: int, n: int, dtype: torch.dtype, end: End, x_row: int) -> Launch:
+def launch_of_keys(
+    total: int, n: int, dtype: torch.dtype, device: torch.device, end: End, x_row: int
+) -> Launch:
     """Return the launch that writes the keys of rows."""
     tile = min(plans.power(n), plans.WRITTEN[dtype.itemsize])
-    return Launch(kernels.keys, (total * -(-n // tile), 1, 1), (n, x_row), (*kind_of(dtype), *end, tile))
+    return Launch(
+        kernels.keys,
+        device,
+        (total * -(-n // tile), 1, 1),
+        (BITS[dtype.itemsize], key_type(dtype)),
+        (n, x_row),
+        (*kind_of(dtype), *end, tile),
+    )
