@@ -1,6 +1,7 @@
 """The functions for arrays on a GPU, run by Triton's interpreter on the CPU: the same bits as for NumPy's arrays."""
 
 import contextlib
+import importlib
 import json
 import os
 import subprocess
@@ -24,10 +25,11 @@ if INTERPRETED:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.utils._python_dispatch import TorchDispatchMode
+    from triton._C.libtriton import native_specialize_impl
 
     import random_gpu
     from extremum import gpu, interop
-    from extremum.gpu import calls, engine, launcher, plans, reductions
+    from extremum.gpu import calls, engine, launcher, memory, plans, reductions
     from random_gpu import array_of, elements, exactly, laid_out, tensor_of
 
 INDEX = ("argmax", "argmin")
@@ -608,37 +610,48 @@ def on_card(monkeypatch):
 
 def test_a_kernel_is_looked_up_once_for_the_memory_that_it_is_given(on_card):
     kernel = Kernel()
-    memory = torch.zeros(1000)
-    types = (torch.int32, torch.int8, (torch.int32, torch.int32), torch.int64)
-    launch = launcher.Launch(kernel, CARD, (3, 1, 1), types, (32, (1, 2)), ("float", True), 8)
+    elements = torch.zeros(1000)
+    launch = launcher.Launch(kernel, CARD, (3, 1, 1), (32, (1, 2)), ("float", True), 8, several=slice(2, 4))
     for start in (0, 4, 1, 5):
-        launch(memory[start:], None, memory, memory[8:], 1 << 40)
+        launch(elements[start:], None, elements, elements[8:])
     compiles, again, other, _ = kernel.calls
     assert compiles == other == ("compiles", 8)
     # 4 elements further, memory is aligned as before. The launcher takes addresses.
-    here = memory.data_ptr()
+    here = elements.data_ptr()
     assert again == (
         *(3, 1, 1, ("stream", 3), None, None, None, None, None),
-        *(here + 16, None, (here, here + 32), 1 << 40, 32, (1, 2), "float", True),
+        *(here + 16, None, (here, here + 32), 32, (1, 2), "float", True),
     )
 
 
-def test_a_scratch_is_one_allocation(on_card):
-    scratch = launcher.Scratch((79, torch.int32), (79, torch.int64), (5, torch.int16))
-    memory = scratch.allocate(torch.device("cpu"))
-    here = memory.data_ptr()
-    assert memory.numel() == 320 + 640 + 16
-    assert scratch.parts(memory) == [here, here + 320, here + 960]
-    for at, (count, dtype) in enumerate([(79, torch.int32), (79, torch.int64), (5, torch.int16)]):
-        part = scratch.tensor(memory, at)
-        assert (part.data_ptr(), part.numel(), part.dtype) == (scratch.parts(memory)[at], count, dtype)
+def test_a_scratch_is_one_allocation():
+    parts = [(79, torch.float32), (79, torch.int64), (5, torch.int16)]
+    scratch = launcher.Scratch(torch.device("cpu"), *parts).allocate()
+    here = scratch[0].memory.data_ptr()
+    assert [each.data_ptr() - here for each in scratch] == [0, 320, 960]
+    for each, (count, dtype) in zip(scratch, parts, strict=True):
+        tensor = each.tensor()
+        assert each.memory is scratch[0].memory
+        assert (tensor.data_ptr(), tensor.numel(), tensor.dtype) == (each.data_ptr(), count, each.dtype)
+        # Kernels see integers.
+        assert each.dtype == memory.BITS[dtype.itemsize]
+
+
+@pytest.mark.parametrize("vendor", ["nvidia", "amd"])
+def test_tritons_compiler_takes_a_part_of_a_scratch_for_a_tensor(vendor):
+    backend = importlib.import_module(f"triton.backends.{vendor}.compiler")
+    backend = backend.CUDABackend if vendor == "nvidia" else backend.HIPBackend
+    (part,) = launcher.Scratch(torch.device("cpu"), (79, torch.float32)).allocate()
+    ways = [native_specialize_impl(backend, each, False, True, True) for each in (part, part.tensor())]
+    assert ways[0] == ways[1]
+    assert ways[0][0] == "*i32"
 
 
 def test_a_kernel_runs_on_its_device(on_card, monkeypatch):
     devices = []
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch.cuda, "device", lambda device: devices.append(device) or contextlib.nullcontext())
-    launcher.Launch(Kernel(), CARD, (1, 1, 1), (torch.int32,), (), ())(torch.zeros(3))
+    launcher.Launch(Kernel(), CARD, (1, 1, 1), (), ())(torch.zeros(3))
     assert devices == [3]
 
 

@@ -20,7 +20,7 @@ from extremum import gpu
 from extremum.gpu import calls, launcher, memory, operands, plans
 from extremum.gpu.elementwise import extremum
 from extremum.gpu.reductions import ones, reduce
-from extremum.gpu.selection import launch_of_keys, select
+from extremum.gpu.selection import keys, select
 from layouts import broadcast, contiguous, fortran, permuted, strided, windowed
 from refusal import explained
 from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans, sample
@@ -50,9 +50,8 @@ SMALL = {
 
 def forget():
     """Forget what was planned, as with other limits."""
-    for operator in (reduce, ones, select, extremum):
+    for operator in (reduce, ones, select, keys, extremum):
         operator.prepared.cache_clear()
-    launch_of_keys.cache_clear()
     calls._KNOWN.clear()
 
 

@@ -22,7 +22,7 @@ from extremum.gpu.operands import (
     tensor_type,
 )
 from extremum.gpu.operators import is_traced
-from extremum.gpu.reductions import by_end, reduce
+from extremum.gpu.reductions import Search, by_end, reduce
 from extremum.gpu.selection import select
 from extremum.indices import reduced_axes
 from extremum.interop import Operand
@@ -59,12 +59,17 @@ class Device(Engine):
         index: Index,
     ) -> tuple[int, list[list[Any]]]:
         """Search, as the native module does; the first result only says that there may be empty slices."""
-        own = torch.int64 if index is None else tensor_type(index)
-        nan = ABSENT if omit else BEST
-        ends = tuple(largest)
-        axes = reduced_axes(function, axis, x.shape, x)
-        results = reduce(x.tensor, where, axes, ends, select_last_index, nan, keepdims, values, own)
-        best, places = (by_end(each, len(ends)) for each in (results[0] if values else None, results[1]))
+        search = Search(
+            axes=reduced_axes(function, axis, x.shape, x),
+            ends=tuple(largest),
+            nan=ABSENT if omit else BEST,
+            last=select_last_index,
+            keepdims=keepdims,
+            values=values,
+            index=torch.int64 if index is None else tensor_type(index),
+        )
+        results = reduce((x.tensor, where), *search)
+        best, places = (by_end(each, len(largest)) for each in (results[0] if values else None, results[1]))
         # Without an index type, the indices tell which slices are empty.
         return 1, [list(end) for end in zip(best, places, strict=True)]
 
@@ -120,7 +125,7 @@ class Device(Engine):
             tensor = tensor.reshape(-1)
             where = None if where is None else where.reshape(-1)
             axis = 0
-        values, indices = select(tensor, where, k, axis, largest, BEST if nan_first else WORST)
+        values, indices = select((tensor, where), k, axis, largest, BEST if nan_first else WORST)
         return values, indices
 
     def cast(self, indices: Any, dtype: np.dtype[Any]) -> Any:

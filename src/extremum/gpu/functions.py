@@ -12,7 +12,6 @@ from extremum.signatures import (
     HardmaxOptions,
     TopKOptions,
     ValueKeywords,
-    ValuesIndices,
     like,
     result_of,
 )
@@ -56,7 +55,7 @@ def argmax(x: Any, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> Any:
     >>> extremum.gpu.argmax(x, 1).tolist()
     [1, 0]
     """
-    return result_of("argmax", calls.over_axes("argmax", x, axis, **options))
+    return result_of("argmax", calls.over_axes("argmax", x, axis=axis, **options))
 
 
 @like("argmin", after=[argmax])
@@ -73,7 +72,7 @@ def argmin(x: Any, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> Any:
     >>> extremum.gpu.argmin(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
     [0, 1]
     """
-    return result_of("argmin", calls.over_axes("argmin", x, axis, **options))
+    return result_of("argmin", calls.over_axes("argmin", x, axis=axis, **options))
 
 
 @like("max", after=[argmax])
@@ -95,7 +94,7 @@ def max(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> Any:
     >>> extremum.gpu.max(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
     [5.0, 7.0]
     """
-    return result_of("max", calls.over_axes("max", x, axis, **options))
+    return result_of("max", calls.over_axes("max", x, axis=axis, **options))
 
 
 @like("min", after=[max, argmax])
@@ -112,7 +111,7 @@ def min(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> Any:
     >>> extremum.gpu.min(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
     [1.0, 0.0]
     """
-    return result_of("min", calls.over_axes("min", x, axis, **options))
+    return result_of("min", calls.over_axes("min", x, axis=axis, **options))
 
 
 @like("minmax", after=[max, argmax])
@@ -135,7 +134,7 @@ def minmax(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> An
     >>> low.item(), high.item()
     (1.0, 3.0)
     """
-    return result_of("minmax", calls.over_axes("minmax", x, axis, **options))
+    return result_of("minmax", calls.over_axes("minmax", x, axis=axis, **options))
 
 
 @like("hardmax", after=[argmax])
@@ -157,7 +156,7 @@ def hardmax(x: Any, /, axis: Axis | None = -1, **options: Unpack[HardmaxOptions]
     >>> extremum.gpu.hardmax(torch.tensor([1.0, 5.0, 5.0], device=device)).tolist()
     [0.0, 1.0, 0.0]
     """
-    return calls.hardmax(x, axis, **options)
+    return calls.hardmax("hardmax", x, axis=axis, **options)
 
 
 @like("maximum", after=[argmax])
@@ -184,7 +183,7 @@ def maximum(*arrays: Any, **options: Unpack[HardmaxOptions]) -> Any:
     >>> extremum.gpu.maximum(torch.tensor([1.0, 5.0], device=device), 2.0).tolist()
     [2.0, 5.0]
     """
-    return calls.maximum("maximum", arrays, **options)
+    return calls.maximum("maximum", *arrays, **options)
 
 
 @like("minimum", after=[maximum, argmax])
@@ -201,7 +200,7 @@ def minimum(*arrays: Any, **options: Unpack[HardmaxOptions]) -> Any:
     >>> extremum.gpu.minimum(torch.tensor([1.0, 5.0], device=device), 2.0).tolist()
     [1.0, 2.0]
     """
-    return calls.maximum("minimum", arrays, **options)
+    return calls.maximum("minimum", *arrays, **options)
 
 
 @like("top_k", after=[argmax])
@@ -224,4 +223,4 @@ def top_k(x: Any, /, k: SupportsIndex, axis: Any = -1, **options: Unpack[TopKOpt
     >>> values.tolist(), indices.tolist()
     ([5.0, 5.0, 3.0], [1, 3, 2])
     """
-    return ValuesIndices(*calls.top_k(x, k, axis, **options))
+    return result_of("top_k", calls.top_k("top_k", x, k=k, axis=axis, **options))

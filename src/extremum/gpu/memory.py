@@ -49,6 +49,15 @@ class Layout(NamedTuple):
             torch.empty_strided, self.shape, self.strides, dtype=self.dtype, device=self.device
         )
 
+    def broadcast(self, shape: Ints) -> Layout:
+        """Return how the elements lie that are broadcast to a shape."""
+        missing = len(shape) - len(self.shape)
+        own = [
+            0 if size == 1 != whole else stride
+            for size, stride, whole in zip(self.shape, self.strides, shape[missing:], strict=True)
+        ]
+        return self._replace(shape=shape, strides=(*(0,) * missing, *own))
+
     def copy(self, x: torch.Tensor) -> torch.Tensor:
         """Return a copy of a tensor in this layout; it broadcasts."""
         result = self.allocate()
@@ -56,13 +65,9 @@ class Layout(NamedTuple):
         return result
 
 
-def layout_of(x: Any) -> Any:
-    """Return the layout of a tensor, and those of several; None stays."""
-    if x is None:
-        return None
-    if isinstance(x, torch.Tensor):
-        return Layout(x.dtype, tuple(x.shape), x.stride(), x.device)
-    return tuple(map(layout_of, x))
+def layouts_of(arrays: Sequence[torch.Tensor | None]) -> tuple[Any, ...]:
+    """Return the layouts of tensors; None stays."""
+    return tuple([x if x is None else Layout(x.dtype, tuple(x.shape), x.stride(), x.device) for x in arrays])
 
 
 def without_gaps(dtype: torch.dtype, shape: Sequence[int], device: torch.device) -> Layout:

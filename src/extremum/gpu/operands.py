@@ -172,9 +172,3 @@ def spread_mask_of(function: str, where: Any, x: Elements) -> torch.Tensor | Non
     mask = mask_of(function, where, x.tensor.device)
     spread: torch.Tensor = spread_mask(function, mask, x.shape, lambda own, shape: own.tensor.expand(shape))
     return spread
-
-
-def refuse_out(function: str, out: object) -> None:
-    """Refuse an array to write to."""
-    if out is not None:
-        raise ArgumentError(f"{function}: results on a GPU are new arrays", remedy="omit out")

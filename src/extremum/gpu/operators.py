@@ -15,13 +15,16 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
 
-from extremum.gpu.memory import Layout, layout_of, without_gaps
-
-Run = Callable[..., None]
-"""Reads the first two arguments of an operator, and writes its results, which come after them."""
+from extremum.gpu.memory import Layout, bits_of, layouts_of, without_gaps
 
 Results = Sequence[tuple[Sequence[int], torch.dtype] | None]
 """The shape and the element type of each result; None for one that is not wanted."""
+
+Run = Callable[..., None]
+"""Gets the arrays of an operator and memory for its results, and writes these."""
+
+Plan = tuple[Run, Sequence[Layout | None]]
+"""What runs, and the layouts that it takes for all that it gets: memory in other layouts is copied."""
 
 
 def is_traced(x: torch.Tensor) -> bool:
@@ -30,7 +33,7 @@ def is_traced(x: torch.Tensor) -> bool:
 
 
 class Prepared:
-    """An operator for tensors of certain layouts: all but the memory."""
+    """An operator for arrays of certain layouts: all but the memory."""
 
     __slots__ = ("_allocate", "results", "run")
 
@@ -40,61 +43,79 @@ class Prepared:
         self.run = run
         self._allocate = [None if each is None else each.allocate for each in results]
 
-    def __call__(self, x: Any, other: torch.Tensor | None) -> list[Any]:
-        """Return the results for a tensor or several, and for another one."""
+    def __call__(self, *arrays: torch.Tensor | None) -> list[Any]:
+        """Return the results for the arrays that the operator takes."""
         results = [allocate and allocate() for allocate in self._allocate]
-        self.run(x, other, *results)
+        self.run(*arrays, *results)
         return results
 
 
 class Operator:
-    """A function of a tensor or several, of one more tensor or None, and of options that decide how it runs."""
+    """A function of arrays, some of which may be None, and of options that decide how it runs."""
 
-    def __init__(self, schema: str, results: Callable[..., Results], plan: Callable[..., Run]) -> None:
-        name, parenthesis, types = schema.partition("(")
+    def __init__(self, schema: str, results: Callable[..., Results], plan: Callable[..., Plan]) -> None:
+        name, _, types = schema.partition("(")
         self._results = results
         self._plan = plan
         # The layouts and the options decide everything; they are the same again and again.
         self.prepared = functools.lru_cache(maxsize=4096)(self._prepare)
         self._traced = torch.library.custom_op(
-            f"extremum::{name}", self._in_graph, mutates_args=(), schema=parenthesis + types
+            f"extremum::{name}", self._in_graph, mutates_args=(), schema=f"(Tensor?[] arrays, {types}"
         )
         self._traced.register_fake(self._fake)
 
-    def __call__(self, x: Any, other: torch.Tensor | None, *options: Any) -> Any:
-        """Return the results; within a graph, a tensor without elements for what is not wanted."""
-        if is_traced(x if isinstance(x, torch.Tensor) else x[0]):
-            results = self._traced(x, other, *options)
+    def __call__(self, arrays: Sequence[Any], *options: Any) -> Any:
+        """Return the results; within a graph, a tensor without elements for one that is not wanted."""
+        if is_traced(arrays[0]):
+            results = self._traced(arrays, *options)
             return results if isinstance(results, tuple) else (results,)
-        return self.prepared(layout_of(x), layout_of(other), *options)(x, other)
+        return self.prepared(layouts_of(arrays), *options)(*arrays)
 
-    def _prepare(self, x: Any, other: Layout | None, *options: Any) -> Prepared:
-        device = (x if isinstance(x, Layout) else x[0]).device
+    def _prepare(self, arrays: tuple[Layout | None, ...], *options: Any) -> Prepared:
+        device = arrays[0].device  # type: ignore[union-attr]
         results = [
             None if each is None else without_gaps(each[1], each[0], device)
-            for each in self._results(x, other, *options)
+            for each in self._results(arrays, *options)
         ]
-        return Prepared(results, self._plan(results, x, other, *options))
+        run, wanted = self._plan(results, arrays, *options)
+        given = [*arrays, *results]
+        return Prepared(results, run if given == wanted else _fitted(run, given, wanted, len(arrays)))
 
-    def _in_graph(self, x: Any, other: torch.Tensor | None, *options: Any) -> Any:
-        options = tuple([tuple(each) if isinstance(each, list) else each for each in options])
-        return self._without_none(x, self(x, other, *options))
+    def _in_graph(self, arrays: Sequence[Any], *options: Any) -> Any:
+        own = [tuple(each) if isinstance(each, list) else each for each in options]
+        return _of_graph(arrays, self(arrays, *own))
 
-    def _fake(self, x: Any, other: torch.Tensor | None, *options: Any) -> Any:
-        first = x if isinstance(x, torch.Tensor) else x[0]
-        results = self._results(x, other, *options)
-        made = [None if each is None else first.new_empty(each[0], dtype=each[1]) for each in results]
-        return self._without_none(x, made)
-
-    def _without_none(self, x: Any, results: list[Any]) -> Any:
-        first = x if isinstance(x, torch.Tensor) else x[0]
-        own = tuple([first.new_empty(0) if each is None else each for each in results])
-        return own if own[1:] else own[0]
+    def _fake(self, arrays: Sequence[Any], *options: Any) -> Any:
+        make = arrays[0].new_empty
+        results = self._results(arrays, *options)
+        return _of_graph(arrays, [each and make(each[0], dtype=each[1]) for each in results])
 
 
-def operator(schema: str, results: Callable[..., Results]) -> Callable[[Callable[..., Run]], Operator]:
-    """Make an operator of a function that gets the layouts of the results and of the arguments, and returns what runs.
+def operator(schema: str, results: Callable[..., Results]) -> Callable[[Callable[..., Plan]], Operator]:
+    """Make an operator of a function that plans it: it gets the layouts of the results and of the arrays, and options.
 
-    `results` takes the same arguments, and tensors as well as layouts.
+    `schema` has the name, the options and the results. `results` gets tensors or layouts, and the options.
     """
     return functools.partial(Operator, schema, results)
+
+
+def _of_graph(arrays: Sequence[Any], results: Sequence[Any]) -> Any:
+    """Return results as an operator in a graph has to."""
+    own = tuple([arrays[0].new_empty(0) if each is None else each for each in results])
+    return own if own[1:] else own[0]
+
+
+def _fitted(run: Run, given: Sequence[Layout | None], wanted: Sequence[Any], inputs: int) -> Run:
+    """Return what runs on copies of memory that lies in other layouts than is wanted; the first are inputs."""
+
+    def fitted(*memory: Any) -> None:
+        own = list(memory)
+        for at, layout in enumerate(wanted):
+            if layout != given[at]:
+                own[at] = layout.copy(memory[at]) if at < inputs else layout.allocate()
+        run(*own)
+        for each, result in zip(own[inputs:], memory[inputs:], strict=True):
+            if each is not result:
+                bits_of(result).copy_(bits_of(each))
+
+    return fitted

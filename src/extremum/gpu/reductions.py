@@ -6,16 +6,16 @@ The plans decide about sizes. An array that has more dimensions than a kernel wa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from extremum.gpu import kernels, plans
 from extremum.gpu.launcher import Launch, Scratch, processors_of
-from extremum.gpu.memory import BITS, Layout, bits_of, dimensions, key_type
+from extremum.gpu.memory import Layout, bits_of, dimensions, key_type
 from extremum.gpu.operands import BEST, TYPES, kind_of
-from extremum.gpu.operators import Results, Run, operator
+from extremum.gpu.operators import Plan, Results, Run, operator
 from extremum.reductions import Ints
 
 
@@ -32,68 +32,51 @@ def slices_of(arrays: list[Layout], axes: Ints) -> tuple[list[Layout], plans.Sli
     return arrays, found
 
 
-def copied_first(run: Run, before: list[Layout], after: list[Layout]) -> Run:
-    """Return what runs on copies of the arrays that have to lie in memory in another way."""
-    if before == after:
-        return run
+class Search(NamedTuple):
+    """What is searched in an array: over which axes, at which ends of the order, and what comes out."""
 
-    def copying(*memory: Any) -> None:
-        arrays = [
-            array if own == wanted else wanted.copy(array)
-            for array, own, wanted in zip(memory, before, after, strict=False)
-        ]
-        run(*arrays, *memory[len(arrays) :])
+    axes: Ints
+    # True for the largest. The results for both ends come one after the other.
+    ends: tuple[bool, ...]
+    # The place of NaN.
+    nan: int = BEST
+    # Whether the last of equal elements wins.
+    last: bool = False
+    keepdims: bool = True
+    # Whether the elements are wanted, and not only their indices.
+    values: bool = True
+    index: torch.dtype = torch.int64
 
-    return copying
 
-
-def _reduced(
-    x: Any,
-    where: Any,
-    axes: Ints,
-    ends: Any,
-    last: Any,
-    nan: Any,
-    keepdims: bool,
-    values: bool,
-    index: torch.dtype,
-) -> Results:
-    if keepdims:
-        shape = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+def _found(arrays: Any, *options: Any) -> Results:
+    x = arrays[0]
+    search = Search(*options)
+    if search.keepdims:
+        shape = [1 if axis in search.axes else size for axis, size in enumerate(x.shape)]
     else:
-        shape = [size for axis, size in enumerate(x.shape) if axis not in axes]
-    if len(ends) > 1:
-        shape = [len(ends), *shape]
-    return [(shape, x.dtype) if values else None, (shape, index)]
+        shape = [size for axis, size in enumerate(x.shape) if axis not in search.axes]
+    if len(search.ends) > 1:
+        shape = [len(search.ends), *shape]
+    return [(shape, x.dtype) if search.values else None, (shape, search.index)]
 
 
 @operator(
-    "reduce(Tensor x, Tensor? where, int[] axes, bool[] ends, bool last, int nan, bool keepdims, bool values, "
-    "ScalarType index) -> (Tensor, Tensor)",
-    _reduced,
+    "reduce(int[] axes, bool[] ends, int nan, bool last, bool keepdims, bool values, ScalarType index) "
+    "-> (Tensor, Tensor)",
+    _found,
 )
-def reduce(
-    results: list[Layout | None],
-    x: Layout,
-    where: Layout | None,
-    axes: Ints,
-    ends: tuple[bool, ...],
-    last: bool,
-    nan: int,
-    keepdims: bool,
-    values: bool,
-    index: torch.dtype,
-) -> Run:
-    """Find the values and the indices of all slices for an end of the order, or for both, one after the other.
+def reduce(results: list[Layout | None], arrays: tuple[Layout, Layout | None], *options: Any) -> Plan:
+    """Find the values and the indices of all slices, as a :class:`Search` says; -1 where nothing takes part.
 
-    An index is -1 where nothing takes part. An entry of `ends` is True for the largest.
+    The arrays are the elements and a mask.
     """
+    x, where = arrays
     if 0 in x.shape:
-        return _nothing
-    before = [x] if where is None else [x, where]
-    after, layout = slices_of(before, axes)
-    run = search(layout, x.dtype, ends, last, nan, where is not None, values, index, x.device)
-    return copied_first(run, before, after)
+        return _nothing, [x, where, *results]
+    search = Search(*options)
+    present, layout = slices_of([x] if where is None else [x, where], search.axes)
+    wanted = [*present, None][:2]
+    return searching(layout, x.dtype, where is not None, search, x.device), [*wanted, *results]
 
 
 def by_end(results: torch.Tensor | None, ends: int) -> Sequence[torch.Tensor | None]:
@@ -110,16 +93,8 @@ def _nothing(x: Any, where: Any, values: torch.Tensor | None, indices: torch.Ten
     bits_of(indices).fill_(-1)
 
 
-def search(
-    layout: plans.Slices,
-    dtype: torch.dtype,
-    ends: tuple[bool, ...],
-    last: bool,
-    nan: int,
-    masked: bool,
-    with_values: bool,
-    index: torch.dtype,
-    device: torch.device,
+def searching(
+    layout: plans.Slices, dtype: torch.dtype, masked: bool, search: Search, device: torch.device
 ) -> Run:
     """Return what writes the values and the indices of slices, in the order of the slices."""
     plan = plans.reduction(layout, dtype.itemsize, processors_of(device))
@@ -129,15 +104,13 @@ def search(
     of_x = (layout.outer[1], layout.inner[1], layout.along[1])
     of_mask = (layout.outer[-1], layout.inner[-1], layout.along[-1])
     sizes = (layout.outer[0], layout.inner[0])
-    order = (kind, infinity, ends, last, nan if kind == "float" else BEST)
-    bits, key, own = BITS[dtype.itemsize], key_type(dtype), BITS[index.itemsize]
+    order = (kind, infinity, search.ends, search.last, search.nan if kind == "float" else BEST)
     first = Launch(
         kernels.reduce,
         device,
         (plan.blocks, plan.parts, 1),
-        (bits, torch.int8, key, torch.int64, own, bits),
         (*sizes, layout.along[0], *of_x, *of_mask, *layout.slots, total, plan.length),
-        (*order, masked, with_values, plan.parts > 1, plan.by_rows, plan.kept, plan.tile, plans.UNROLLED),
+        (*order, masked, search.values, plan.parts > 1, plan.by_rows, plan.kept, plan.tile, plans.UNROLLED),
         plan.warps,
     )
     if plan.parts == 1:
@@ -147,28 +120,30 @@ def search(
     finish = Launch(
         kernels.finish,
         device,
-        (-(-total // kept), len(ends), 1),
-        (bits, key, torch.int64, own, bits),
+        (-(-total // kept), len(search.ends), 1),
         (*sizes, *of_x, *layout.slots, total, plan.parts),
-        (last, with_values, kept, part),
+        (search.last, search.values, kept, part),
     )
-    parts = len(ends) * plan.parts * total
-    scratch = Scratch((parts, key), (parts, torch.int64))
+    parts = len(search.ends) * plan.parts * total
+    scratch = Scratch(device, (parts, key_type(dtype)), (parts, torch.int64))
 
     def in_parts(x: Any, where: Any, values: Any, indices: Any) -> None:
-        memory = scratch.allocate(device)
-        keys, places = scratch.parts(memory)
+        keys, places = scratch.allocate()
         first(x, where, keys, places, indices, values)
         finish(x, keys, places, indices, values)
 
     return in_parts
 
 
-@operator("ones(Tensor x, Tensor? indices, int[] axes) -> Tensor", lambda x, *_: [(x.shape, x.dtype)])
-def ones(results: list[Layout], x: Layout, indices: Layout | None, axes: Ints) -> Run:
-    """Write a 1 at the index of each slice and 0 elsewhere; an index of -1 gives no 1."""
+@operator("ones(int[] axes) -> Tensor", lambda arrays, axes: [(arrays[0].shape, arrays[0].dtype)])
+def ones(results: list[Layout], arrays: tuple[Layout, Layout], axes: Ints) -> Plan:
+    """Write a 1 at the index of each slice and 0 elsewhere; an index of -1 gives no 1.
+
+    The arrays are one with the shape and the type of the result, and the indices.
+    """
+    x, indices = arrays
     if 0 in x.shape:
-        return lambda x, indices, result: None
+        return lambda x, indices, result: None, [x, indices, *results]
     (own,), layout = slices_of(results, axes)
     plan = plans.reduction(layout, x.dtype.itemsize, processors_of(x.device))
     tile = max(plan.tile, min(plans.power(layout.along[0]), plans.WRITTEN[x.dtype.itemsize] // plan.kept))
@@ -177,19 +152,10 @@ def ones(results: list[Layout], x: Layout, indices: Layout | None, axes: Ints) -
         kernels.ones,
         x.device,
         (plan.blocks, min(-(-layout.along[0] // tile), plans.MOST_PARTS), 1),
-        (BITS[x.dtype.itemsize], torch.int64),
         (
             *(layout.outer[0], layout.inner[0], layout.along[0]),
             *(layout.outer[1], layout.inner[1], layout.along[1], *layout.slots),
         ),
         (int(one.view(f"i{one.itemsize}")), plan.by_rows, plan.kept, tile),
     )
-    if own == results[0]:
-        return lambda x, indices, result: launch(result, indices)
-
-    def in_order(x: Any, indices: Any, result: torch.Tensor) -> None:
-        elements = own.allocate()
-        launch(elements, indices)
-        bits_of(result).copy_(bits_of(elements))
-
-    return in_order
+    return lambda x, indices, result: launch(result, indices), [x, indices, own]

@@ -7,7 +7,6 @@ elements.
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -15,44 +14,40 @@ import torch
 
 from extremum.gpu import kernels, plans
 from extremum.gpu.launcher import Launch, Scratch
-from extremum.gpu.memory import BITS, Layout, bits_of, key_type
+from extremum.gpu.memory import Layout, bits_of, key_type
 from extremum.gpu.operands import kind_of
-from extremum.gpu.operators import Results, Run, operator
-from extremum.gpu.reductions import copied_first, reduce, search
+from extremum.gpu.operators import Plan, Results, Run, operator
+from extremum.gpu.reductions import Search, reduce, searching
 
 End = tuple[bool, int]
 """Whether the largest are wanted, and the place of NaN."""
 
 
-def _selected(x: Any, where: Any, k: int, axis: int, *options: Any) -> Results:
-    shape = [k if at == axis else size for at, size in enumerate(x.shape)]
-    return [(shape, x.dtype), (shape, torch.int64)]
+def _selected(arrays: Any, k: int, axis: int, *options: Any) -> Results:
+    shape = [k if at == axis else size for at, size in enumerate(arrays[0].shape)]
+    return [(shape, arrays[0].dtype), (shape, torch.int64)]
 
 
-@operator(
-    "select(Tensor x, Tensor? where, int k, int axis, bool largest, int nan) -> (Tensor, Tensor)", _selected
-)
+@operator("select(int k, int axis, bool largest, int nan) -> (Tensor, Tensor)", _selected)
 def select(
-    results: list[Layout], x: Layout, where: Layout | None, k: int, axis: int, largest: bool, nan: int
-) -> Run:
-    """Find the values and indices of the k best along an axis, in order; -1 where fewer elements take part."""
+    results: list[Layout], arrays: tuple[Layout, Layout | None], k: int, axis: int, largest: bool, nan: int
+) -> Plan:
+    """Find the values and indices of the k best along an axis, in order; -1 where fewer elements take part.
+
+    The arrays are the elements and a mask.
+    """
     if k == 1:
-        return reduce.prepared(x, where, (axis,), (largest,), False, nan, True, True, torch.int64).run
+        return reduce.prepared(arrays, *Search((axis,), (largest,), nan)).run, [*arrays, *results]
     if 0 in results[0].shape:
-        return lambda x, where, values, indices: None
+        return lambda *memory: None, [*arrays, *results]
+    x = arrays[0]
     order = [*(each for each in range(len(x.shape)) if each != axis), axis]
-    before = [x] if where is None else [x, where]
-    after, steps = zip(*[_as_rows(each, order) for each in before], strict=True)
-    run = _select_rows(x, steps, order, (largest, nan), k)
-    rows = [each.in_order(order) for each in results]
-
-    def transposed(x: Any, where: Any, *results: torch.Tensor) -> None:
-        own = [each.allocate() for each in rows]
-        run(x, where, *own)
-        for result, each in zip(results, own, strict=True):
-            bits_of(result).copy_(bits_of(each))
-
-    return copied_first(run if axis == len(order) - 1 else transposed, before, list(after))
+    present, steps = zip(*[_as_rows(each, order) for each in arrays if each is not None], strict=True)
+    wanted = [*present, None][:2]
+    return _select_rows(x, steps, order, (largest, nan), k), [
+        *wanted,
+        *(each.in_order(order) for each in results),
+    ]
 
 
 def _as_rows(x: Layout, order: list[int]) -> tuple[Layout, int]:
@@ -81,8 +76,9 @@ def _select_rows(x: Layout, steps: tuple[int, ...], order: list[int], end: End, 
         rows = x.permute(order).view(total, n)
         mask = None if where is None else where.permute(order).view(total, n)
         places = _sorted(rows, mask, end, k)
-        indices.view(total, k).copy_(places)
-        bits_of(values).view(total, k).copy_(bits_of(rows).gather(1, places.clamp(min=0)))
+        indices.permute(order).view(total, k).copy_(places)
+        best = bits_of(rows).gather(1, places.clamp(min=0))
+        bits_of(values).permute(order).view(total, k).copy_(best)
 
     return by_sort
 
@@ -104,12 +100,10 @@ def _select(
     count = n if size == 1 else k * size + n % size
     tile = plans.power(count)
     kept, warps = plans.sorting(total, tile)
-    bits = BITS[dtype.itemsize]
     launch = Launch(
         kernels.select,
         device,
         (-(-total // kept), 1, 1),
-        (bits, torch.int8, torch.int64, torch.int64, bits),
         (total, count, number, k, steps[0], steps[1] if masked else 0),
         (*kind_of(dtype), *end, masked, size, leads, kept, tile, plans.power(k)),
         warps,
@@ -117,18 +111,20 @@ def _select(
     if size == 1:
         return lambda x, where, values, indices: launch(x, where, None, indices, values)
     neighbours = (1,) * len(steps)
-    groups = ((total, *steps), (number, *(size * each for each in neighbours)))
-    layout = plans.slices(groups, ((size, *neighbours),))
+    stay = ((total, *steps), (number, *(size,) * len(steps)))
+    layout = plans.slices(stay, ((size, *neighbours),))
     assert layout is not None
-    best_of_each = search(layout, dtype, (end[0],), False, end[1], masked, True, torch.int16, device)
+    groups = Search((), (end[0],), end[1], index=torch.int16)
+    best_of_each = searching(layout, dtype, masked, groups, device)
     best_groups = _select(total, number, k, dtype, end, True, (number,) * len(steps), device)
-    scratch = Scratch((total * number, dtype), (total * number, torch.int16), (total * k, torch.int64))
+    scratch = Scratch(
+        device, (total * number, dtype), (total * number, torch.int16), (total * k, torch.int64)
+    )
 
     def of_groups(x: Any, where: Any, values: Any, indices: Any) -> None:
-        memory = scratch.allocate(device)
-        maxima, places, leaders = scratch.parts(memory)
+        maxima, places, leaders = scratch.allocate()
         best_of_each(x, where, maxima, places)
-        there = None if where is None else scratch.tensor(memory, 1) != -1
+        there = None if where is None else places.tensor() != -1
         best_groups(maxima, there, None, leaders)
         launch(x, where, leaders, indices, values)
 
@@ -144,7 +140,8 @@ def _sorted(rows: torch.Tensor, where: torch.Tensor | None, end: End, k: int) ->
     groups = n // size
     elements = rows[:, : groups * size].unflatten(1, (groups, size))
     mask = None if where is None else where[:, : groups * size].unflatten(1, (groups, size))
-    maxima, places = reduce(elements, mask, (2,), (end[0],), False, end[1], False, True, torch.int16)
+    best = Search((2,), (end[0],), end[1], keepdims=False, index=torch.int16)
+    maxima, places = reduce((elements, mask), *best)
     there = None if where is None else places != -1
     leaders = _sorted(maxima, there, end, k)
     # Ascending, so that the first of equal elements stays the first.
@@ -160,10 +157,8 @@ def _sorted(rows: torch.Tensor, where: torch.Tensor | None, end: End, k: int) ->
 
 def _order(rows: torch.Tensor, where: torch.Tensor | None, end: End) -> torch.Tensor:
     """Return the indices of all elements of rows, the best first; -1 in place of those that take no part."""
-    total, n = rows.shape
-    keys = torch.empty((total, n), dtype=key_type(rows.dtype), device=rows.device)
-    launch_of_keys(total, n, rows.dtype, rows.device, end, rows.stride(0))(rows, keys)
-    order = torch.sort(keys, dim=1, descending=True, stable=True).indices
+    (ranks,) = keys([rows], *end)
+    order = torch.sort(ranks, dim=1, descending=True, stable=True).indices
     if where is None:
         return order
     # What takes part comes first, and stays in order.
@@ -172,17 +167,15 @@ def _order(rows: torch.Tensor, where: torch.Tensor | None, end: End) -> torch.Te
     return order.gather(1, places.indices).masked_fill_(places.values == 0, -1)
 
 
-@functools.lru_cache(maxsize=4096)
-def launch_of_keys(
-    total: int, n: int, dtype: torch.dtype, device: torch.device, end: End, x_row: int
-) -> Launch:
-    """Return the launch that writes the keys of rows."""
-    tile = min(plans.power(n), plans.WRITTEN[dtype.itemsize])
-    return Launch(
-        kernels.keys,
-        device,
-        (total * -(-n // tile), 1, 1),
-        (BITS[dtype.itemsize], key_type(dtype)),
-        (n, x_row),
-        (*kind_of(dtype), *end, tile),
-    )
+@operator(
+    "keys(bool largest, int nan) -> Tensor",
+    lambda arrays, *end: [(arrays[0].shape, key_type(arrays[0].dtype))],
+)
+def keys(results: list[Layout], arrays: tuple[Layout], largest: bool, nan: int) -> Plan:
+    """Write the keys of rows whose elements are neighbours."""
+    (x,) = arrays
+    total, n = x.shape
+    tile = min(plans.power(n), plans.WRITTEN[x.dtype.itemsize])
+    grid = (total * -(-n // tile), 1, 1)
+    constants = (*kind_of(x.dtype), largest, nan, tile)
+    return Launch(kernels.keys, x.device, grid, (n, x.strides[0]), constants), [x, *results]
