@@ -309,7 +309,7 @@ def test_nothing_waits_for_the_device_while_a_graph_is_captured(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     text = "a CUDA graph is being captured, and it has to see elements before it answers"
     with pytest.raises(ex.errors.ArgumentError, match=text):
-        engine.DEVICE.first(torch.tensor([False]))
+        engine.Device().first(torch.tensor([False]))
 
 
 @pytest.fixture
@@ -539,7 +539,7 @@ def test_nothing_looks_at_elements_that_torch_compile_traces():
     with FakeTensorMode():
         slices = torch.zeros(2, dtype=torch.bool)
     text = "torch.compile traces this call, and it has to see elements before it answers"
-    assert text in explained(engine.DEVICE.first, slices)
+    assert text in explained(engine.Device().first, slices)
 
 
 def test_a_pending_negation_is_resolved():

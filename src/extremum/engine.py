@@ -55,6 +55,14 @@ class Engine:
         """Return the indices in the type that the caller wants."""
         return indices.astype(dtype, copy=False)
 
+    def mask(self, function: str, where: Any, x: Any) -> Any:
+        """Return a mask of any library in the shape of an array, for engines of other arrays than NumPy's."""
+        raise NotImplementedError
+
+    def ones(self, x: Any, indices: Any, axes: tuple[int, ...]) -> Any:
+        """Return an array like `x` with a 1 at the index of each slice, for engines of other arrays than NumPy's."""
+        raise NotImplementedError
+
 
 NATIVE = Engine()
 """NumPy's arrays and the kernels of the native module."""

@@ -30,6 +30,7 @@ from extremum.arrays import (
     not_there,
     refuse_device,
 )
+from extremum.engine import NATIVE, Engine
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, first_line
 from extremum.loading import attribute, load_module
 
@@ -71,6 +72,8 @@ class Operand:
     zone: str | None = None
     # Whether the elements come from a list or another sequence, whose integers may take any type that holds them.
     is_sequence: bool = False
+    # Who searches the array, and finishes the results.
+    engine: Engine = NATIVE
 
     def require_no_zone(self, out: Any) -> None:
         """Refuse to write instants into an array that cannot store their time zone."""

@@ -151,8 +151,10 @@ class Reduction:
         """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
         if self.where is None:
             where = None
-        else:
+        elif self.engine is NATIVE:
             where = as_mask(self.function, self.where, x.array.shape, x.labels)
+        else:
+            where = self.engine.mask(self.function, self.where, x.array)
         if x.valid is None:
             return where
         if not x.masked and self.nan_policy != "omit":
@@ -508,13 +510,13 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
     out = settings.get("out")
     values = not function.startswith("arg")
     operand = operand_of(function, x)
-    call = Reduction(function, ENDS[function], axis, **options)
+    call = Reduction(function, ENDS[function], axis, engine=operand.engine, **options)
     if values:
         operand.require_no_zone(out)
         settings["default"] = in_utc(function, settings.get("default"), operand.zone)
         if out is not None and settings["return_index"]:
             raise ArgumentError(f"{function}: out receives values alone", remedy="omit out or return_index")
-    if operand.array is not x and operand.valid is None:
+    if operand.array is not x and operand.valid is None and call.engine is NATIVE:
         # The native function takes the plain array of the operand, which has no labels.
         require_labels(function, call.where, operand.labels)
         result = getattr(_native, function)(operand.array, axis, **options, **settings)
@@ -550,11 +552,15 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     nan_policy = "propagate" if nan_policy is None else nan_policy
     if (own := frontend("hardmax", x)) is not None:
         return own(x, axis, out=out, nan_policy=nan_policy, where=where)
-    call = Reduction("hardmax", (True,), axis, keepdims=True, nan_policy=nan_policy, where=where)
     operand = operand_of("hardmax", x)
+    engine = operand.engine
+    call = Reduction("hardmax", (True,), axis, True, nan_policy=nan_policy, where=where, engine=engine)
     array = operand.array
     times = array.dtype.kind in "mM"
-    if operand.valid is None and where is None and nan_policy == "propagate" and not times:
+    if engine is not NATIVE:
+        (best,) = call.find(operand, False, _INT64, -1)
+        result = engine.ones(array, best.indices, call.axes(array.ndim))
+    elif operand.valid is None and where is None and nan_policy == "propagate" and not times:
         result = np.asarray(_native.hardmax(array, axis, out=out))
     else:
         (best,) = call.find(operand, False, _INT64, -1)

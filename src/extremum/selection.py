@@ -56,7 +56,8 @@ def top_k(
     operand = operand_of("top_k", x)
     array = operand.array
     default = in_utc("top_k", default, operand.zone)
-    call = TopKCall.of(array, k, axis, mode, in_order, nan_policy, default, index_dtype)
+    engine = operand.engine
+    call = TopKCall.of(array, k, axis, mode, in_order, nan_policy, default, index_dtype, engine)
     there = call.mask(operand, where)
     best = call.finish(array, call.select(array, there), is_whole=there is None)
     axes = (
@@ -93,13 +94,7 @@ class TopKCall:
         index_dtype: Any = None,
         engine: Engine = NATIVE,
     ) -> TopKCall:
-        """Return a call on `x`, which needs only a shape and an element type, or refuse the call.
-
-        None stands for the default of `mode`, `in_order` and `nan_policy`.
-        """
-        mode = "largest" if mode is None else mode
-        in_order = True if in_order is None else in_order
-        nan_policy = "propagate" if nan_policy is None else nan_policy
+        """Return a call on `x`, which needs only a shape and an element type, or refuse the call."""
         if mode not in ("largest", "smallest"):
             raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")
         require_policy("top_k", nan_policy)
@@ -126,7 +121,10 @@ class TopKCall:
 
     def mask(self, x: Operand, where: Any) -> NDArray[np.bool_] | None:
         """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
-        return Reduction("top_k", (self.largest,), nan_policy=self.nan_policy, where=where).mask(x)
+        call = Reduction(
+            "top_k", (self.largest,), nan_policy=self.nan_policy, where=where, engine=self.engine
+        )
+        return call.mask(x)
 
     def select(
         self, array: NDArray[Any], there: NDArray[np.bool_] | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,38 +10,33 @@ import torch
 
 from extremum.engine import Engine
 from extremum.errors import ArgumentError
-from extremum.gpu import launcher
-from extremum.gpu.memory import bits_of
+from extremum.gpu import launcher, plans
+from extremum.gpu.elementwise import extremum
+from extremum.gpu.memory import bits_of, layouts_of
 from extremum.gpu.operands import (
     ABSENT,
     BEST,
     TYPES,
     WORST,
     Elements,
-    spread_mask_of,
+    mask_of,
     tensor_type,
 )
-from extremum.gpu.operators import is_traced
-from extremum.gpu.reductions import Search, by_end, reduce
+from extremum.gpu.operators import Prepared, is_traced
+from extremum.gpu.reductions import Search, by_end, ones, reduce
 from extremum.gpu.selection import select
 from extremum.indices import reduced_axes
-from extremum.interop import Operand
-from extremum.reductions import Index, Ints, Reduction
-
-
-class OnDevice(Reduction):
-    """A reduction of elements on a GPU."""
-
-    __slots__ = ()
-
-    def mask(self, x: Operand) -> Any:
-        """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
-        elements: Any = x.array
-        return spread_mask_of(self.function, self.where, elements)
+from extremum.reductions import Index, Ints, spread_mask
+from extremum.signatures import ValuesIndices, result_of
 
 
 class Device(Engine):
-    """The functions of a reduction for tensors."""
+    """The functions of a reduction for tensors, in one call."""
+
+    def __init__(self) -> None:
+        # What answers calls like this one; None where a call asks for more than its elements in order.
+        self.answer: Callable[..., Any] | None = None
+        self._search: Any = None
 
     def reduce(  # type: ignore[override]
         self,
@@ -69,18 +64,51 @@ class Device(Engine):
             index=torch.int64 if index is None else tensor_type(index),
         )
         results = reduce((x.tensor, where), *search)
+        if where is None and not is_traced(x.tensor):
+            self._search = reduce.prepared(layouts_of((x.tensor, None)), *search)
+            self.answer = _answer(
+                function, self._search, slice(not values, 1 if index is None else 2), len(largest)
+            )
         best, places = (by_end(each, len(largest)) for each in (results[0] if values else None, results[1]))
         # Without an index type, the indices tell which slices are empty.
         return 1, [list(end) for end in zip(best, places, strict=True)]
 
+    def mask(self, function: str, where: Any, x: Elements) -> Any:
+        """Return a mask of any library as a tensor in the shape of the elements."""
+        mask = mask_of(function, where, x.tensor.device)
+        return spread_mask(function, mask, x.shape, lambda own, shape: own.tensor.expand(shape))
+
+    def ones(self, x: Elements, indices: torch.Tensor, axes: Ints) -> Any:
+        """Return a tensor with a 1 at the index of each slice."""
+        if self.answer is not None:
+            search = self._search
+            mark = ones.prepared((layouts_of((x.tensor,))[0], search.results[1]), axes)
+            self.answer = lambda x: mark(x, search(x, None)[1])[0]
+        return ones((x.tensor, indices), axes)[0]
+
+    def extremum(
+        self, tensors: list[torch.Tensor], where: torch.Tensor | None, largest: bool, nan: int
+    ) -> Any:
+        """Return the best of tensors at each place."""
+        if where is None and len(tensors) <= plans.MOST_OPERANDS and not is_traced(tensors[0]):
+            compare = extremum.prepared(layouts_of((*tensors, None)), largest, nan)
+            self.answer = lambda *operands: compare(*operands, None)[0]
+        first, *others = tensors
+        while len(others) >= plans.MOST_OPERANDS:
+            best = extremum((*others[: plans.MOST_OPERANDS], None), largest, nan)
+            others = [*best, *others[plans.MOST_OPERANDS :]]
+        return extremum((first, *others, where), largest, nan)[0]
+
     def is_nan(self, values: Any) -> Any:
         """Return where the elements are NaN."""
+        self.answer = None
         return (
             torch.isnan(values) if values.is_floating_point() else torch.zeros_like(values, dtype=torch.bool)
         )
 
     def is_empty(self, indices: Any) -> Any:
         """Return which slices have no element that takes part."""
+        self.answer = None
         return bits_of(indices) == -1
 
     def any(self, places: Any, axis: int) -> Any:
@@ -125,15 +153,28 @@ class Device(Engine):
             tensor = tensor.reshape(-1)
             where = None if where is None else where.reshape(-1)
             axis = 0
-        values, indices = select((tensor, where), k, axis, largest, BEST if nan_first else WORST)
+        options = (k, axis, largest, BEST if nan_first else WORST)
+        if where is None and tensor is x.tensor and not is_traced(tensor):
+            best = select.prepared(layouts_of((tensor, None)), *options)
+            self.answer = lambda x: ValuesIndices(*best(x, None))
+        values, indices = select((tensor, where), *options)
         return values, indices
 
     def cast(self, indices: Any, dtype: np.dtype[Any]) -> Any:
         """Return the indices in the type that the caller wants."""
-        return indices.to(tensor_type(dtype))
+        own = indices.to(tensor_type(dtype))
+        if own is not indices:
+            self.answer = None
+        return own
 
 
-DEVICE = Device()
+def _answer(function: str, search: Prepared, wanted: slice, ends: int) -> Callable[[torch.Tensor], Any]:
+    """Return what answers a call that wants some results of a search."""
+    if ends > 1:
+        return lambda x: result_of(
+            function, [end for each in search(x, None)[wanted] for end in each.unbind()]
+        )
+    return lambda x: result_of(function, search(x, None)[wanted])
 
 
 def _refuse_capture(slices: torch.Tensor) -> None:

@@ -13,11 +13,12 @@ import ml_dtypes
 import numpy as np
 import torch
 
+from extremum.engine import Engine
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line
 from extremum.gpu import launcher
 from extremum.gpu.operators import is_traced
 from extremum.interop import Operand, device_of, strided_tensor, without_gradient
-from extremum.reductions import Ints, as_mask, require_bool, spread_mask
+from extremum.reductions import Ints, as_mask, require_bool
 
 _INFINITY = {
     torch.float16: 0x7C00,
@@ -83,8 +84,8 @@ def kind_of(dtype: torch.dtype) -> tuple[str, int]:
     return ("signed" if dtype.is_signed else "unsigned"), 0
 
 
-def operand_of(function: str, x: Any) -> Operand:
-    """Return an array on a GPU as an operand with :class:`Elements`, or refuse it."""
+def operand_of(function: str, x: Any, engine: Engine) -> Operand:
+    """Return an array on a GPU as an operand with :class:`Elements` and an engine, or refuse it."""
     if isinstance(x, torch.Tensor):
         tensor = without_gradient(x) if is_traced(x) else strided_tensor(x)
         wrap: Any = _as_it_is
@@ -106,7 +107,7 @@ def operand_of(function: str, x: Any) -> Operand:
             remedy="copy the array to the CPU first",
         )
     elements: Any = Elements(tensor)
-    return Operand(elements, wrap, library=library)
+    return Operand(elements, wrap, library=library, engine=engine)
 
 
 def _as_it_is(result: torch.Tensor, axes: Ints) -> torch.Tensor:
@@ -163,12 +164,3 @@ def mask_of(function: str, where: Any, device: torch.device) -> Elements:
             remedy="move the mask to the device of the array",
         )
     return mask
-
-
-def spread_mask_of(function: str, where: Any, x: Elements) -> torch.Tensor | None:
-    """Return a mask as a tensor in the shape of the elements; None if there is none."""
-    if where is None:
-        return None
-    mask = mask_of(function, where, x.tensor.device)
-    spread: torch.Tensor = spread_mask(function, mask, x.shape, lambda own, shape: own.tensor.expand(shape))
-    return spread
