@@ -7,7 +7,7 @@ by piece, never copied whole. The native module calls this file for operands tha
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,17 +37,10 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
     return at_once(function, operands, out, nan_policy, where)
 
 
-def at_once(
-    function: str,
-    operands: tuple[Any, ...],
-    out: Any,
-    nan_policy: str,
-    where: Any = None,
-    compute: Callable[..., Any] | None = None,
-) -> Any:
-    """Compute with operands whose classes have no array functions of their own, or with the function that is given."""
+def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any = None) -> Any:
+    """Compute with operands whose classes have no array functions of their own."""
     try:
-        return (compute or _at_once)(function, operands, out, nan_policy, where)
+        return _at_once(function, operands, out, nan_policy, where)
     except ExtremumError as error:
         if not error.reason.startswith(f"{function}:"):
             error = error.with_context(where=function)
@@ -62,6 +55,10 @@ def _at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str
     dtype = common_type(function, several, numbers)
     _require_same_times(several, dtype, out)
     arrays = [by_place[at].array if at in by_place else as_element(x, dtype) for at, x in enumerate(operands)]
+    engine = several[0].engine if several else NATIVE
+    if engine is not NATIVE:
+        own = common_library(several)
+        return own.wrap(engine.extremum(function, arrays, dtype, nan_policy, where), ())
     if where is not None:
         where = as_mask(function, where, labels=common_library(several).labels if several else ())
         arrays[0] = _first_with_mask(function, arrays, where)

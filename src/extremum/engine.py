@@ -55,12 +55,20 @@ class Engine:
         """Return the indices in the type that the caller wants."""
         return indices.astype(dtype, copy=False)
 
+    # NumPy's arrays have functions of their own for what follows; other engines answer these calls.
+
     def mask(self, function: str, where: Any, x: Any) -> Any:
-        """Return a mask of any library in the shape of an array, for engines of other arrays than NumPy's."""
+        """Return a mask of any library in the shape of an array."""
         raise NotImplementedError
 
     def ones(self, x: Any, indices: Any, axes: tuple[int, ...]) -> Any:
-        """Return an array like `x` with a 1 at the index of each slice, for engines of other arrays than NumPy's."""
+        """Return an array like `x` with a 1 at the index of each slice, where it is not -1."""
+        raise NotImplementedError
+
+    def extremum(
+        self, function: str, arrays: list[Any], dtype: np.dtype[Any], nan_policy: str, where: Any
+    ) -> Any:
+        """Return what ``maximum`` or ``minimum`` answers for arrays, and numbers of NumPy, in a common type."""
         raise NotImplementedError
 
 

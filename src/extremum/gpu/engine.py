@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from extremum.elementwise import broadcast_shape, broadcast_with_mask, refuse_nan_at
 from extremum.engine import Engine
 from extremum.errors import ArgumentError
 from extremum.gpu import launcher, plans
@@ -21,6 +22,7 @@ from extremum.gpu.operands import (
     Elements,
     mask_of,
     tensor_type,
+    tensors_of,
 )
 from extremum.gpu.operators import Prepared, is_traced
 from extremum.gpu.reductions import Search, by_end, ones, reduce
@@ -87,17 +89,30 @@ class Device(Engine):
         return ones((x.tensor, indices), axes)[0]
 
     def extremum(
-        self, tensors: list[torch.Tensor], where: torch.Tensor | None, largest: bool, nan: int
+        self, function: str, arrays: list[Any], dtype: np.dtype[Any], nan_policy: str, where: Any
     ) -> Any:
-        """Return the best of tensors at each place."""
-        if where is None and len(tensors) <= plans.MOST_OPERANDS and not is_traced(tensors[0]):
-            compare = extremum.prepared(layouts_of((*tensors, None)), largest, nan)
-            self.answer = lambda *operands: compare(*operands, None)[0]
+        """Return the best of tensors and numbers at each place."""
+        tensors = tensors_of(arrays, dtype)
+        there = None if where is None else mask_of(function, where, tensors[0].device).tensor
+        if not is_traced(tensors[0]):
+            # Sizes that are not known yet are PyTorch's to compare.
+            shape = broadcast_shape(function, [tuple(each.shape) for each in tensors])
+            if there is not None:
+                broadcast_with_mask(function, shape, tuple(there.shape))
+        order = (function == "maximum", WORST if nan_policy == "omit" else BEST)
+        are_plain = all(own is getattr(x, "tensor", None) for own, x in zip(tensors, arrays, strict=True))
+        if are_plain and where is None and len(tensors) <= plans.MOST_OPERANDS and not is_traced(tensors[0]):
+            best = extremum.prepared(layouts_of((*tensors, None)), *order)
+            self.answer = lambda *operands: best(*operands, None)[0]
         first, *others = tensors
         while len(others) >= plans.MOST_OPERANDS:
-            best = extremum((*others[: plans.MOST_OPERANDS], None), largest, nan)
-            others = [*best, *others[plans.MOST_OPERANDS :]]
-        return extremum((first, *others, where), largest, nan)[0]
+            some = extremum((*others[: plans.MOST_OPERANDS], None), *order)
+            others = [*some, *others[plans.MOST_OPERANDS :]]
+        (result,) = extremum((first, *others, there), *order)
+        if nan_policy == "raise":
+            nans = self.is_nan(result)
+            refuse_nan_at(self.first(nans if there is None else nans & there))
+        return result
 
     def is_nan(self, values: Any) -> Any:
         """Return where the elements are NaN."""
