@@ -55,10 +55,9 @@ def _at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str
     dtype = common_type(function, several, numbers)
     _require_same_times(several, dtype, out)
     arrays = [by_place[at].array if at in by_place else as_element(x, dtype) for at, x in enumerate(operands)]
-    engine = several[0].engine if several else NATIVE
-    if engine is not NATIVE:
+    if several and not several[0].engine.of_numpy:
         own = common_library(several)
-        return own.wrap(engine.extremum(function, arrays, dtype, nan_policy, where), ())
+        return own.wrap(own.engine.extremum(function, arrays, dtype, nan_policy, where), ())
     if where is not None:
         where = as_mask(function, where, labels=common_library(several).labels if several else ())
         arrays[0] = _first_with_mask(function, arrays, where)

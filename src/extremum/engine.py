@@ -17,6 +17,9 @@ from extremum import _native
 class Engine:
     """The functions for arrays of NumPy; another engine is a subclass that has each of them for its own arrays."""
 
+    # Whether the arrays are NumPy's. Pickled engines are other objects.
+    of_numpy = True
+
     # The number of empty slices, and for each end of the order the elements and their indices: see `_native.pyi`.
     reduce = staticmethod(_native.reduce)
 

@@ -151,7 +151,7 @@ class Reduction:
         """Return a mask of the elements that take part, None if all do; this does not look for NaN."""
         if self.where is None:
             where = None
-        elif self.engine is NATIVE:
+        elif self.engine.of_numpy:
             where = as_mask(self.function, self.where, x.array.shape, x.labels)
         else:
             where = self.engine.mask(self.function, self.where, x.array)
@@ -516,7 +516,7 @@ def beyond(function: str, x: Any, axis: Any, **options: Any) -> Any:
         settings["default"] = in_utc(function, settings.get("default"), operand.zone)
         if out is not None and settings["return_index"]:
             raise ArgumentError(f"{function}: out receives values alone", remedy="omit out or return_index")
-    if operand.array is not x and operand.valid is None and call.engine is NATIVE:
+    if operand.array is not x and operand.valid is None and call.engine.of_numpy:
         # The native function takes the plain array of the operand, which has no labels.
         require_labels(function, call.where, operand.labels)
         result = getattr(_native, function)(operand.array, axis, **options, **settings)
@@ -557,7 +557,7 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     call = Reduction("hardmax", (True,), axis, True, nan_policy=nan_policy, where=where, engine=engine)
     array = operand.array
     times = array.dtype.kind in "mM"
-    if engine is not NATIVE:
+    if not engine.of_numpy:
         (best,) = call.find(operand, False, _INT64, -1)
         result = engine.ones(array, best.indices, call.axes(array.ndim))
     elif operand.valid is None and where is None and nan_policy == "propagate" and not times:

@@ -35,6 +35,8 @@ from extremum.signatures import ValuesIndices, result_of
 class Device(Engine):
     """The functions of a reduction for tensors, in one call."""
 
+    of_numpy = False
+
     def __init__(self) -> None:
         # What answers calls like this one; None where a call asks for more than its elements in order.
         self.answer: Callable[..., Any] | None = None
@@ -68,9 +70,7 @@ class Device(Engine):
         results = reduce((x.tensor, where), *search)
         if where is None and not is_traced(x.tensor):
             self._search = reduce.prepared(layouts_of((x.tensor, None)), *search)
-            self.answer = _answer(
-                function, self._search, slice(not values, 1 if index is None else 2), len(largest)
-            )
+            self.answer = _answer(self._search, len(largest), values, index is not None)
         best, places = (by_end(each, len(largest)) for each in (results[0] if values else None, results[1]))
         # Without an index type, the indices tell which slices are empty.
         return 1, [list(end) for end in zip(best, places, strict=True)]
@@ -183,13 +183,15 @@ class Device(Engine):
         return own
 
 
-def _answer(function: str, search: Prepared, wanted: slice, ends: int) -> Callable[[torch.Tensor], Any]:
-    """Return what answers a call that wants some results of a search."""
+def _answer(search: Prepared, ends: int, values: bool, indices: bool) -> Callable[[torch.Tensor], Any]:
+    """Return what answers calls that want some results of a search."""
     if ends > 1:
-        return lambda x: result_of(
-            function, [end for each in search(x, None)[wanted] for end in each.unbind()]
-        )
-    return lambda x: result_of(function, search(x, None)[wanted])
+        wanted = slice(0 if values else 1, 2 if indices else 1)
+        return lambda x: result_of("minmax", [e for each in search(x, None)[wanted] for e in each.unbind()])
+    if values and indices:
+        return lambda x: ValuesIndices(*search(x, None))
+    at = 0 if values else 1
+    return lambda x: search(x, None)[at]
 
 
 def _refuse_capture(slices: torch.Tensor) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from triton.runtime.driver import driver
@@ -25,16 +25,13 @@ def processors_of(device: torch.device) -> int:
     return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
-class Part:
+class Part(NamedTuple):
     """A part of a scratch: what Triton reads of a tensor. To make one takes less time than to make a tensor."""
 
-    __slots__ = ("dtype", "memory", "start", "stop")
-
-    def __init__(self, memory: torch.Tensor, start: int, stop: int, dtype: torch.dtype) -> None:
-        self.memory = memory
-        self.start = start
-        self.stop = stop
-        self.dtype = dtype
+    memory: torch.Tensor
+    start: int
+    stop: int
+    dtype: torch.dtype
 
     def data_ptr(self) -> int:
         """Return the address."""
@@ -106,7 +103,7 @@ class Launch:
                 self._on_current(memory)
 
     def _on_current(self, memory: Sequence[Any]) -> None:
-        addresses = [None if each is None else each.data_ptr() for each in memory]
+        addresses: list[Any] = [None if each is None else each.data_ptr() for each in memory]
         # What Triton compiles into a kernel of the memory that it is given.
         key = tuple([each is None or each % 16 == 0 for each in addresses])
         if _IS_AMD:
@@ -119,18 +116,15 @@ class Launch:
         x, y, z = self.grid
         stream = driver.active.get_current_stream(self._device)
         function, metadata = compiled.function, compiled.packed_metadata
-        arguments = self._arguments(addresses)
-        compiled.run(x, y, z, stream, function, metadata, None, None, None, *arguments, *self._fixed)
+        if self._several is not None:
+            addresses[self._several] = [tuple(addresses[self._several])]
+        compiled.run(x, y, z, stream, function, metadata, None, None, None, *addresses, *self._fixed)
 
     def _by_triton(self, memory: Sequence[Any]) -> Any:
-        arguments = [bits_of(each) if isinstance(each, torch.Tensor) else each for each in memory]
-        return self.kernel[self.grid](*self._arguments(arguments), *self._fixed, num_warps=self.warps)
-
-    def _arguments(self, memory: list[Any]) -> list[Any]:
-        """Return memory as the kernel gets it."""
+        arguments: list[Any] = [bits_of(each) if isinstance(each, torch.Tensor) else each for each in memory]
         if self._several is not None:
-            memory[self._several] = [tuple(memory[self._several])]
-        return memory
+            arguments[self._several] = [tuple(arguments[self._several])]
+        return self.kernel[self.grid](*arguments, *self._fixed, num_warps=self.warps)
 
 
 def _is_short(memory: Any) -> bool:

@@ -6,7 +6,6 @@ a slice are one. Whatever has more dimensions than that, once neighbours are mer
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -110,7 +109,6 @@ def merged(dimensions: Sequence[Dimension]) -> list[Dimension]:
     return groups
 
 
-@functools.lru_cache(maxsize=4096)
 def slices(kept: tuple[Dimension, ...], reduced: tuple[Dimension, ...]) -> Slices | None:
     """Return the dimensions of a kernel; None if they are too many, and the array has to be copied."""
     stay = merged(kept)
