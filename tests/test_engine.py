@@ -10,10 +10,12 @@ import pytest
 
 import extremum as ex
 from extremum import _native, interop
+from extremum.elementwise import extremum
 from extremum.engine import Engine
 from extremum.errors import ArgumentError
 from extremum.interop import Operand
-from extremum.reductions import Reduction
+from extremum.reductions import Reduction, beyond, hardmax
+from extremum.selection import top_k
 from refusal import explained, refusal
 
 
@@ -115,6 +117,52 @@ def test_refusals_find_their_slice_with_the_engine():
         call = Reduction("max", (True,), 1, engine=engine, **options)
         assert text in refusal(ArgumentError, call.find, Operand(X), True, None, None)
         assert "first" in engine.calls
+
+
+class Elsewhere(Noting):
+    """An engine of arrays that are not NumPy's, as far as the functions know."""
+
+    of_numpy = False
+
+    def mask(self, function, where, x):
+        self.calls.append("mask")
+        return np.broadcast_to(where, x.shape)
+
+    def ones(self, x, indices, axes):
+        self.calls.append("ones")
+        return np.eye(x.shape[1])[indices[:, 0]]
+
+    def extremum(self, function, arrays, dtype, nan_policy, where):
+        self.calls.append("extremum")
+        return np.maximum(*arrays).astype(dtype)
+
+    def top_k(self, *given, **options):
+        self.calls.append("top_k")
+        return _native.top_k_plain(*given, **options)
+
+
+BROUGHT = {
+    "max": (
+        lambda x: beyond("max", x, 1, where=MASK, default=9.0, **PLAIN),
+        {"mask", "reduce", "is_empty", "fill", "cast"},
+    ),
+    "argmin": (lambda x: beyond("argmin", x, 1, **PLAIN), {"reduce", "cast"}),
+    "hardmax": (lambda x: hardmax(x, 1, None, None, None), {"reduce", "cast", "ones"}),
+    "top_k": (lambda x: top_k(x, 2, 1, None, None, None, MASK, 9.0), {"mask", "top_k", "is_empty", "cast"}),
+    "maximum": (lambda x: extremum("maximum", (x, 2), None, None), {"extremum"}),
+}
+MASK = np.array([[True, True, False], [False] * 3])
+PLAIN = {"keepdims": False, "select_last_index": False}
+NUMBERS = np.array([[1.0, 7.0, 5.0], [3.0, 2.0, 0.0]])
+
+
+@pytest.mark.parametrize("function", BROUGHT)
+def test_an_operand_brings_its_engine_to_every_function(function):
+    call, steps = BROUGHT[function]
+    engine = Elsewhere()
+    actual = call(Operand(NUMBERS, engine=engine))
+    assert set(engine.calls) == steps
+    np.testing.assert_array_equal(actual, call(NUMBERS))
 
 
 def test_arrays_on_a_gpu_are_refused_without_the_libraries(monkeypatch):
