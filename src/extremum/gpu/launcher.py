@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from triton.runtime.driver import driver
@@ -25,13 +25,17 @@ def processors_of(device: torch.device) -> int:
     return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
-class Part(NamedTuple):
+class Part:
     """A part of a scratch: what Triton reads of a tensor. To make one takes less time than to make a tensor."""
 
-    memory: torch.Tensor
-    start: int
-    stop: int
-    dtype: torch.dtype
+    # No tuple with names: Triton takes tuples apart.
+    __slots__ = ("dtype", "memory", "start", "stop")
+
+    def __init__(self, memory: torch.Tensor, start: int, stop: int, dtype: torch.dtype) -> None:
+        self.memory = memory
+        self.start = start
+        self.stop = stop
+        self.dtype = dtype
 
     def data_ptr(self) -> int:
         """Return the address."""
