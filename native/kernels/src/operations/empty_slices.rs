@@ -262,9 +262,12 @@ unsafe fn any(from: *const u8, len: usize, step: isize) -> u64 {
     unsafe {
         match (step, len) {
             (0, _) => u64::from(*from),
-            // The last sixteen overlap those before.
+            // The last bytes overlap those before.
             (1, 16..) => (0..len / 16).fold(ends(from.add(len - 16), 16), |any, at| any | ends(from.add(16 * at), 16)),
             (1, 8..) => ends(from, len),
+            (1, 4..) => {
+                u64::from(from.cast::<u32>().read_unaligned() | from.add(len - 4).cast::<u32>().read_unaligned())
+            }
             _ => (0..len as isize).fold(0, |any, at| any | u64::from(*from.wrapping_offset(at * step))),
         }
     }
