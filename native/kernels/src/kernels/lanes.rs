@@ -76,6 +76,10 @@ pub trait Source: Copy {
     fn skip(self, elements: usize) -> Self;
     /// The elements without their mask.
     fn plain(self) -> Plain<Self::Element>;
+    /// Prefetches elements from `from` on with their mask. Elements without one are a single stream: those the processor reads
+    /// ahead by itself.
+    #[inline(always)]
+    fn prefetch_masked(self, _from: usize, _elements: usize) {}
 }
 
 /// The lane of the elements of a source.
@@ -188,6 +192,12 @@ impl<E: HasLane> Source for Masked<E> {
     #[inline(always)]
     fn plain(self) -> Plain<E> {
         self.data
+    }
+    #[inline(always)]
+    fn prefetch_masked(self, from: usize, elements: usize) {
+        let after = self.skip(from);
+        prefetch_rows(after.data.address(), 0, 1, elements * size_of::<E>());
+        prefetch_rows(after.mask.address(), 0, 1, elements);
     }
 }
 
