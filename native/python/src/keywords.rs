@@ -15,14 +15,20 @@ use pyo3::prelude::*;
 use std::ffi::CString;
 use std::sync::OnceLock;
 
-/// The functions as pyo3 made them, with their names.
-static PLAIN: [OnceLock<(PyCFunctionFastWithKeywords, &str)>; 9] = [const { OnceLock::new() }; 9];
+/// One wrapper for each function, by number; a few more than there are functions.
+const WRAPPERS: [PyCFunctionFastWithKeywords; 12] = [
+    call::<0>, call::<1>, call::<2>, call::<3>, call::<4>, call::<5>, call::<6>, call::<7>, call::<8>, call::<9>,
+    call::<10>, call::<11>,
+];
+
+/// The functions as pyo3 made them, with their names, by the numbers of their wrappers.
+static PLAIN: [OnceLock<(PyCFunctionFastWithKeywords, &str)>; WRAPPERS.len()] =
+    [const { OnceLock::new() }; WRAPPERS.len()];
 
 /// Replaces functions of a module by wrappers.
-pub fn wrap(module: &Bound<'_, PyModule>, names: [&'static str; 9]) -> PyResult<()> {
-    let wrappers: [PyCFunctionFastWithKeywords; 9] =
-        [call::<0>, call::<1>, call::<2>, call::<3>, call::<4>, call::<5>, call::<6>, call::<7>, call::<8>];
-    for ((name, plain), wrapper) in names.into_iter().zip(&PLAIN).zip(wrappers) {
+pub fn wrap(module: &Bound<'_, PyModule>, names: &[&'static str]) -> PyResult<()> {
+    assert!(names.len() <= WRAPPERS.len(), "{} functions, and {} wrappers", names.len(), WRAPPERS.len());
+    for ((&name, plain), wrapper) in names.iter().zip(&PLAIN).zip(WRAPPERS) {
         let function = module.getattr(name)?;
         let doc = format!("{name}{}\n--\n\n{}", function.getattr("__text_signature__")?, function.getattr("__doc__")?);
         let flags = ffi::METH_FASTCALL | ffi::METH_KEYWORDS;

@@ -48,7 +48,7 @@ mod _native {
         // NumPy's functions are looked up under a lock: do it now, before a fork can happen during a call.
         crate::array::descriptor(module.py(), NPY_TYPES::NPY_BOOL as c_int)?;
         let names = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "top_k"];
-        crate::keywords::wrap(module, names)?;
+        crate::keywords::wrap(module, &names)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
