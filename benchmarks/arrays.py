@@ -67,7 +67,8 @@ def _shares(kilobytes: int, budget: float) -> tuple[float, dict[str, float], dic
         x = _drawn(element, (kilobytes << 10) // np.dtype(element).itemsize)
         for words, (shape, axis) in _SHAPES.items():
             view = x.reshape(shape(x.size))
-            places, values = ex.argmax(view, axis), ex.max(view, axis)
+            places = ex.argmax(view, axis)
+            values = ex.max(view, axis)
             np.testing.assert_array_equal(places, np.argmax(view, axis), words)
             np.testing.assert_array_equal(values, np.max(view, axis), words)
             calls: dict[str, Call] = {
@@ -212,7 +213,8 @@ def answers(element: str, megabytes: int, pattern: str, budget: float) -> None:
     layouts = [layout for layout in _LAYOUTS if re.search(pattern, layout)]
     rows = {words: [words, goal] for words, (_, _, goal) in _GOALS.items()}
     for layout in layouts:
-        shape, axis = _LAYOUTS[layout][0](megabytes * 10**6 // np.dtype(element).itemsize), _LAYOUTS[layout][1]
+        shape = _LAYOUTS[layout][0](megabytes * 10**6 // np.dtype(element).itemsize)
+        axis = _LAYOUTS[layout][1]
         calls = _contenders(_drawn(element, shape), axis)
         best = run.interleave(calls, budget * max(1, megabytes // 4), keep=calls)
         for words, (ours, over, goal) in _GOALS.items():
@@ -309,12 +311,14 @@ def top_k(pattern: str, budget: float, published: bool) -> None:
     """Time `top_k` on one thread against the fastest peer; in brackets microseconds; last, the worst order."""
     run.hold(1)
     contenders = peers.installed(1, (peers.OURS, "numpy", "onnxruntime", "jax", "torch"))
-    rows, ratios = [], []
+    rows = []
+    ratios = []
     for shape, axis, k in _TOP_K:
         name = f"{'x'.join(map(str, shape))}, axis {axis}, k {k}"
         if not re.search(pattern, name):
             continue
-        ours, row = [], [run.processor(), name]
+        ours = []
+        row = [run.processor(), name]
         for draw in _TEXTURES.values():
             places = np.broadcast_to(np.indices(shape, np.float32, sparse=True)[axis], shape)
             x = draw(np.random.default_rng(39), places)

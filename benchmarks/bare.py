@@ -23,7 +23,8 @@ from extremum import _native
 # The processors for which the compiler has to know that they have an instruction set.
 _PROCESSORS = {"avx512": "x86-64-v4", "avx2": "x86-64-v3", "sse4.2": "x86-64-v2"}
 # Bytes that are read in one piece, and bytes of each row of a piece where the rows are longer.
-_PIECE, _TILE = 32 << 10, 8 << 10
+_PIECE = 32 << 10
+_TILE = 8 << 10
 
 
 class _Walk(ctypes.Structure):
@@ -67,11 +68,14 @@ def loop(x: Array, axis: int, results: int) -> Callable[[], object]:
     if inner <= _TILE:
         pieces = gcd(max(1, x.nbytes // _PIECE), results // 8)
         width = x.nbytes // pieces
-        rows, row = 1, x.nbytes
+        rows = 1
+        row = x.nbytes
     else:
         assert (axis, inner % _TILE) == (0, 0), x.shape
-        pieces, width = inner // _TILE, _TILE
-        rows, row = x.shape[0], inner
+        pieces = inner // _TILE
+        width = _TILE
+        rows = x.shape[0]
+        row = inner
     out = np.zeros(results, np.uint8)
     written = results // pieces
     walk = _Walk(x.ctypes.data, out.ctypes.data, pieces, width, rows, row, width, written)

@@ -57,7 +57,8 @@ def large(context: click.Context) -> None:
 @click.option("--cases", "count", type=click.IntRange(min=1), default=len(_CASES), help="Only the last of them.")
 def matrix(budget: float = 1.0, count: int = len(_CASES)) -> None:
     """Time both argmax on the same chunks and scheduler."""
-    random, rows = np.random.default_rng(0), []
+    random = np.random.default_rng(0)
+    rows = []
     for shape, chunks, dtype, axis, function in _CASES[-count:]:
         name, _, omitted = function.partition(", ")
         ours = partial(getattr(extremum.dask, name), nan_policy="omit" if omitted else "propagate")
@@ -96,7 +97,9 @@ def virtual(gigabytes: float) -> None:
     from distributed import Client, LocalCluster
 
     # The rows are a sawtooth: the first largest row is the last row of the first tooth.
-    rows, columns, tooth = int(gigabytes * 1e9 / 4000), 1000, 1 << 24
+    rows = int(gigabytes * 1e9 / 4000)
+    columns = 1000
+    tooth = 1 << 24
     saw = (da.arange(rows, chunks=25000) % tooth).astype(np.float32)[:, None]
     x = saw * da.ones((rows, columns), chunks=(25000, columns), dtype=np.float32)
     workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "2GB", "dashboard_address": ":0"}
@@ -128,7 +131,8 @@ def _looped(path: Path, axis: int) -> Any:
         ".zarr": lambda path: import_module("zarr").open_array(path, mode="r"),
         ".nc": lambda path: import_module("netCDF4").Dataset(path)["t"],
     }
-    array, stays = opened[path.suffix](path), 0 if axis else 1
+    array = opened[path.suffix](path)
+    stays = 0 if axis else 1
     index = np.empty([length for each, length in enumerate(array.shape) if each != axis], np.int64)
     # Read whole chunks of a Zarr array.
     unit = (6, 500)[stays] if path.suffix == ".zarr" else 1
@@ -156,7 +160,9 @@ finally:
 @run.SECONDS
 def files(folder: Path, shape: tuple[int, ...], budget: float) -> None:
     """Time `extremum apply` on 600 MB as .npy, Zarr and NetCDF against a loop that writes and syncs the same file."""
-    rows, out, own = [], folder / "y.npy", folder / "own.npy"
+    rows = []
+    out = folder / "y.npy"
+    own = folder / "own.npy"
 
     def applied() -> None:
         out.unlink()

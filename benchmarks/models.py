@@ -68,7 +68,8 @@ def _node(operator: str, element: str, shapes: str) -> tuple[bytes, dict[str, ND
     # Before opset 10 the number of elements is an attribute.
     outputs, opset = ("y, i", 9) if operator.startswith("TopK") else ("y", 13)
     dtype = helper.tensor_dtype_to_np_dtype(onnx.TensorProto.DataType.Value(element.upper()))
-    random, feed = np.random.default_rng(0), {}
+    random = np.random.default_rng(0)
+    feed = {}
     for name, size in sizes.items():
         feed[name] = (random.standard_normal([int(n) for n in size.split(",")]) * 40).astype(dtype)
     return parsed(f"({inputs}) => ({result}[{axes}] y) {{ {outputs} = {operator}({', '.join(sizes)}) }}", opset), feed
@@ -85,7 +86,9 @@ def sessions(budget: float, pattern: str, published: bool) -> None:
     your own model.
     """
     counts = sorted({1, os.cpu_count() or 1})
-    options, rows, times = onnxruntime.SessionOptions(), [], []
+    options = onnxruntime.SessionOptions()
+    rows = []
+    times = []
     for node in (node for node in _NODES if re.search(pattern, " ".join(node))):
         source, feed = _node(*node)
         rows.append(["`{}` {} {}".format(*node)])
@@ -99,7 +102,8 @@ def sessions(budget: float, pattern: str, published: bool) -> None:
             rows[-1].append(f"{theirs / ours:.2f}")
     for name, opset, graph in (each for each in _PREPARED if re.search(pattern, each[0])):
         source = parsed(graph, opset)
-        session, reference = _stock(source), ReferenceEvaluator(onnx.load_from_string(source))
+        session = _stock(source)
+        reference = ReferenceEvaluator(onnx.load_from_string(source))
         feed = {each.name: np.random.default_rng(0).random((4, 8), np.float32) for each in session.get_inputs()}
         calls = {"ours": partial(extremum.backend.prepare(source).run, feed)}
         calls |= {"onnxruntime": partial(session.run, None, feed), "reference": partial(reference.run, None, feed)}
@@ -134,7 +138,8 @@ def _large(blocks: int = 100, width: int = 512) -> onnx.ModelProto:
 def _opened(who: str, path: str) -> dict[str, float]:
     """Open a model in this process, and return the time and the memory on top of what the process held."""
     run.lower_mark()
-    before, start = run.high_water(), perf_counter()
+    before = run.high_water()
+    start = perf_counter()
     _kept = (extremum.backend.prepare if who == "prepare" else _stock)(path)
     return {"seconds": perf_counter() - start, "megabytes": (run.high_water() - before) / 1e6}
 

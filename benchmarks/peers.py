@@ -181,7 +181,8 @@ def _onnxruntime(threads: int) -> tuple[str, Prepare]:
     """Run one session for each case, on the CPU provider."""
     module: Any = import_module("onnxruntime")
     options = module.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
     # Fatal only: a case whose type has no kernel is left out, without a line on the terminal.
     options.log_severity_level = 4
 
@@ -203,7 +204,8 @@ def _openvino(threads: int) -> tuple[str, Prepare]:
         compiled = core.compile_model(core.read_model(_model(case)), "CPU", options)
 
         def read(outputs: Any) -> Array:
-            result, dtype = np.asarray(outputs[0]), arrays[0].dtype
+            result = np.asarray(outputs[0])
+            dtype = arrays[0].dtype
             # bfloat16 bits come back labelled float16.
             return result.view(dtype) if dtype.name == "bfloat16" and result.dtype == np.float16 else result
 
@@ -220,18 +222,25 @@ def parsed(graph: str, opset: int) -> bytes:
 def _model(case: Case) -> bytes:
     """Return a case as an ONNX model from x0, x1 ... to y, for TopK also i; ArgMax flattens several axes."""
     element = TensorProto.DataType.Name(element_of(case.element_type).onnx_number).lower()
-    names, before, axis = [f"x{number}" for number in range(case.operands)], "", case.reduced[0]
+    names = [f"x{number}" for number in range(case.operands)]
+    before = ""
+    axis = case.reduced[0]
     inputs = ", ".join(f"{element}{[*shape]} {name}" for shape, name in zip(case.operand_shapes, names, strict=True))
-    outputs, results, options = f"{element}{[*case.shape]} y", "y", "" if case.elementwise else f"<axis={axis}>"
+    outputs = f"{element}{[*case.shape]} y"
+    results = "y"
+    options = "" if case.elementwise else f"<axis={axis}>"
     operator = {"argmax": "ArgMax", "argmin": "ArgMin", "top_k": "TopK"}.get(case.operator, case.operator.capitalize())
     if operator == "TopK":
         shape = [*case.shape[:axis], case.k, *case.shape[axis + 1 :]]
-        outputs, results, names = f"{element}{shape} y, int64{shape} i", "y, i", ["x0", "k"]
+        outputs = f"{element}{shape} y, int64{shape} i"
+        results = "y, i"
+        names = ["x0", "k"]
         before = f"k = Constant<value_ints={[case.k]}>()"
     elif operator.startswith("Arg"):
         outputs = f"int64{[*case.kept_shape]} y"
         if len(case.reduced) > 1:
-            axis, names = len(case.kept), ["flat"]
+            axis = len(case.kept)
+            names = ["flat"]
             before = f"moved = Transpose<perm={[*case.kept, *case.reduced]}>(x0) "
             before += f"rows = Constant<value_ints={[*case.kept_shape, -1]}>() flat = Reshape(moved, rows)"
         options = f"<axis={axis}, keepdims=0, select_last_index={int(case.last)}>"

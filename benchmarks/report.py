@@ -41,7 +41,8 @@ def fastest_peer(seconds: Mapping[str, float]) -> str:
 
 def _ratio(case: Record, least: float = _SHORT) -> float | None:
     """Return how many times as fast this package is as the fastest peer; None without one, or if both are too short."""
-    ours, peer = case["seconds"][OURS], case["seconds"].get(fastest_peer(case["seconds"]))
+    ours = case["seconds"][OURS]
+    peer = case["seconds"].get(fastest_peer(case["seconds"]))
     return None if peer is None or max(ours, peer) < least else peer / ours
 
 
@@ -117,7 +118,8 @@ def _cases(runs: Sequence[Record]) -> str:
     peers = [name for name in run["versions"] if name in others]
     rows = []
     for case in run["cases"]:
-        best, times = fastest_peer(case["seconds"]), _ratio(case, 0)
+        best = fastest_peer(case["seconds"])
+        times = _ratio(case, 0)
         cells = dict.fromkeys(case["wrong"], "wrong")
         for name, seconds in case["seconds"].items():
             cells[name] = f"*{_time(seconds)}*" if name == best else _time(seconds)

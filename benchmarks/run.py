@@ -46,7 +46,8 @@ Record = dict[str, Any]
 _GROUP = 20e-6
 _ROUNDS = 5
 # The first reading of every call takes this many seconds; the estimate after it makes it time one run at a time.
-_FIRST, _SLOW = 0.01, 1.0
+_FIRST = 0.01
+_SLOW = 1.0
 # A call this many times slower than the fastest cannot become the fastest: its first reading is enough.
 _HOPELESS = 4
 
@@ -72,7 +73,8 @@ def interleave(
 
 def _turn(call: Callable[[], object], estimate: float, length: float) -> float:
     size = max(1, round(_GROUP / max(estimate, 1e-9)))
-    best, end = math.inf, perf_counter() + length
+    best = math.inf
+    end = perf_counter() + length
     while best == math.inf or perf_counter() < end:
         start = perf_counter()
         for _ in repeat(None, size):
@@ -157,7 +159,8 @@ def hold_set(name: str) -> None:
 
 def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], threads: int, budget: float) -> Record:
     """Run the cases; with the full matrix, measure peak memory too."""
-    start, started = perf_counter(), strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
+    start = perf_counter()
+    started = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
     tracked = track(cases, name, console=Console(stderr=True), transient=True)
     results = [measure_case(case, contenders, budget) for case in tracked]
     footprints = []
@@ -182,7 +185,8 @@ def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> 
     numbers, right = drawn(case._replace(element_type="int8"))
     operands = arrays(case, numbers)
     calls: dict[str, Callable[[], object]] = {}
-    wrong, absent = [], {}
+    wrong = []
+    absent = {}
     for name, _, prepare in contenders:
         try:
             prepared = prepare(case, operands)

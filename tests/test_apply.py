@@ -130,7 +130,8 @@ def test_of_several_results_all_are_written_or_none():
 @pytest.mark.usefixtures("small_pieces")
 def test_elementwise_extrema_of_several_files():
     pytest.importorskip("zarr")
-    x, row = sample(), sample((1, 30, 7), np.int16, seed=1)
+    x = sample()
+    row = sample((1, 30, 7), np.int16, seed=1)
     save(x, "zarr3")
     np.save("row.npy", row)
     np.save("other.npy", x[::-1])
@@ -276,7 +277,8 @@ def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monke
     name, *words = save(x, form)
     job = planned("argmax", [open_source(name, *words[1:])], axis, 1_000_000)
     monkeypatch.setattr(Pieces, "_merge_end", None)
-    result, reads = np.empty(job.shape, job.dtypes[0]), []
+    result = np.empty(job.shape, job.dtypes[0])
+    reads = []
     for step in steps(job):
         if step.place is not None:
             (result[step.place],) = step.blocks

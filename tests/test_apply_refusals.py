@@ -120,7 +120,8 @@ def damage_netcdf():
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """A folder with all files that are refused."""
-    folder, before = tmp_path_factory.mktemp("files"), Path.cwd()
+    folder = tmp_path_factory.mktemp("files")
+    before = Path.cwd()
     os.chdir(folder)
     write_files()
     os.chdir(before)
@@ -174,7 +175,8 @@ def test_a_damaged_chunk_is_named():
 def test_a_disk_that_is_full_leaves_nothing(out):
     """For a .npy file, this is known before anything is computed."""
     np.save("x.npy", np.random.default_rng(0).integers(0, 9, (400_000, 2)).astype(np.int8))
-    before, limit = left(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = left()
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, limit[1]))
     try:
         line = refused("apply", "argmax", "x.npy", "--axis", 1, "-o", out)
@@ -225,7 +227,11 @@ def test_a_run_that_is_killed_leaves_nothing_under_the_name(number, out):
 
 
 # Each option, words that change the answer for the file below or cause an error, and the operations that use it.
-ARG, ONE_HOT, EACH, MODEL, TOP = {"argmax", "argmin"}, {"hardmax"}, {"maximum", "minimum"}, {"m.onnx"}, {"top_k"}
+ARG = {"argmax", "argmin"}
+ONE_HOT = {"hardmax"}
+EACH = {"maximum", "minimum"}
+MODEL = {"m.onnx"}
+TOP = {"top_k"}
 OPTIONS = {
     "--axis": (["--axis", "7"], ARG | ONE_HOT | MODEL | TOP),
     "--dim": (["--dim", "none"], ARG | ONE_HOT | MODEL | TOP),
@@ -255,7 +261,8 @@ def test_an_option_changes_the_answer_or_is_refused(operation):
     onnx.save(onnx.parser.parse_model(TWO_OUTPUTS), "m.onnx")
     what = "a model" if operation == "m.onnx" else operation
     needed = {"m.onnx": ["--output-name", "y"], "top_k": ["--k", "4"]}.get(operation, [])
-    plain, values = ["apply", operation, "x.nc", *needed, "-o"], ".values" if operation == "top_k" else ""
+    plain = ["apply", operation, "x.nc", *needed, "-o"]
+    values = ".values" if operation == "top_k" else ""
     assert run(*plain, "plain.npy")[0] == 0
     before = np.load(f"plain{values}.npy")
     # The options before the last one create the case in which the last one matters.

@@ -78,7 +78,8 @@ def test_an_axis_that_is_no_integer_is_a_type_error(order, axis):
 
 @pytest.mark.parametrize("dtype", ["float32", "bool", BFLOAT16, "no type", 3, [1], object, ">i8", ValueError], ids=str)
 def test_what_is_no_index_type_is_refused_by_every_function(order, dtype):
-    arg, both = FUNCTIONS[order], getattr(extremum, order.value)
+    arg = FUNCTIONS[order]
+    both = getattr(extremum, order.value)
     for x in (X, X.tolist()):
         text = refusal(ElementTypeError, arg, x, dtype=dtype)
         assert text.endswith(" is not an integer type in this machine's byte order")
@@ -94,7 +95,8 @@ def test_the_last_index_of_a_slice_has_to_fit(order, index, options):
     x = np.zeros(last + 1, np.float32)
     x[last] = 1 if order.value == "max" else -1
     longer = np.append(x, np.float32(0))
-    arg, both = FUNCTIONS[order], getattr(extremum, order.value)
+    arg = FUNCTIONS[order]
+    both = getattr(extremum, order.value)
     assert_same_bits(arg(x, dtype=index, **options), np.dtype(index).type(last))
     assert_same_bits(both(x, return_index=True, index_dtype=index, **options).indices, np.dtype(index).type(last))
     text = f"arg{order.value}: an index up to {last + 1} does not fit {index}"

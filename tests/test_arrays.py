@@ -366,7 +366,8 @@ class LazyTensor:
     """A PyTorch tensor with a pending sign change or conjugation, which its memory, as DLPack exports it, lacks."""
 
     def __init__(self, memory, negative=True):
-        self.memory, self.negative = memory, negative
+        self.memory = memory
+        self.negative = negative
 
     def resolve_conj(self):
         return self

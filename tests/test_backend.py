@@ -25,7 +25,8 @@ from models import model
 from refusal import error_of
 
 X = np.array([[1, 5, 5], [7, 7, 2]], np.float32)
-A, B = np.array([1, 4], np.float32), np.array([3, 2], np.float32)
+A = np.array([1, 4], np.float32)
+B = np.array([3, 2], np.float32)
 ARGMAX = "(float[n, 3] x) => (int64[n, 1] y) { y = ArgMax <axis=-1> (x) }"
 
 

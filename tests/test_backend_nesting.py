@@ -64,8 +64,10 @@ MIDDLE = """<domain: "own", opset_import: ["" : 13]> LastOfMiddle (x, z) => (y) 
   n = Min(m, x, z)
   y = ArgMax <select_last_index = 1> (n)
 }"""
-A, B = np.array([7, 7, 1], np.uint16), np.array([9, 7, 0], np.uint16)
-TRUE, FALSE = np.array(True), np.array(False)
+A = np.array([7, 7, 1], np.uint16)
+B = np.array([9, 7, 0], np.uint16)
+TRUE = np.array(True)
+FALSE = np.array(False)
 EQUAL = np.array([[[1, 2], [4, 4]]], np.float32)
 
 

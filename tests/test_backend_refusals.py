@@ -163,7 +163,8 @@ def test_a_truncated_model():
 
 
 TWO_INPUTS = "(float[n, 3] a, float[n, m] b, bfloat16[2] c) => (y, z) { y = Max(a, b) z = ArgMax(c) }"
-A, C = np.zeros((2, 3), np.float32), np.zeros(2, ml_dtypes.bfloat16)
+A = np.zeros((2, 3), np.float32)
+C = np.zeros(2, ml_dtypes.bfloat16)
 DECLARED = "; help  the model declares float32[n, 3]"
 PATTERNS = "; help  if these are bit patterns, say so: c.view(ml_dtypes.bfloat16)"
 

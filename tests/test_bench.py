@@ -36,7 +36,8 @@ def test_the_suites_are_listed_without_their_libraries():
 
 
 def test_a_run_compares_answers_and_fills_the_page(tmp_path):
-    record, page = tmp_path / "bench.json", tmp_path / "performance.md"
+    record = tmp_path / "bench.json"
+    page = tmp_path / "performance.md"
     words = ["matrix", "--filter", "argmax/(float32|int8)/.(1024|1048576)./axis=all", "--time-per-case", "0.001"]
     printed([*words, "-o", str(record)])
     assert [case["name"] for case in json.loads(record.read_text(encoding="utf-8"))["cases"]] == [

@@ -34,10 +34,13 @@ class Once:
     """An argument that changes an array when it is first read, in whichever way."""
 
     def __init__(self, array, change, value):
-        self.array, self.change, self.value = array, change, value
+        self.array = array
+        self.change = change
+        self.value = value
 
     def _look(self):
-        change, self.change = self.change, None
+        change = self.change
+        self.change = None
         if change:
             with contextlib.suppress(ValueError, TypeError):  # not every array allows every change
                 change(self.array)
@@ -144,7 +147,9 @@ def beside_a_thread(change, calls, seconds):
 
 def shapes_of_another_thread(kind):
     x = np.random.default_rng(2).integers(0, 9, (512, 256)).astype(np.float32)
-    y, out, rows = x.copy(), np.zeros_like(x), np.zeros(512, np.int64)
+    y = x.copy()
+    out = np.zeros_like(x)
+    rows = np.zeros(512, np.int64)
     changed = {"x": x, "out": out, "rows": rows}[kind]
     shapes = [(32, 16), (512,)] if kind == "rows" else [(131072,), (2, 4, 8, 16, 32, 4), (512, 256)]
 
@@ -179,8 +184,10 @@ def beside_a_writer(dtype, rows, columns):
     """Any answer in range is valid, and nothing is written outside the output."""
     rng = np.random.default_rng(4)
     x = rng.integers(0, 9, (rows, columns)).astype(dtype)
-    other, extremes = x[::-1].copy(), np.array([0, 100, -100, 7], dtype)
-    guarded, places = np.zeros((rows + 2, columns), dtype), np.zeros(rows + 2, np.int64)
+    other = x[::-1].copy()
+    extremes = np.array([0, 100, -100, 7], dtype)
+    guarded = np.zeros((rows + 2, columns), dtype)
+    places = np.zeros(rows + 2, np.int64)
 
     def change():
         x[...] = extremes[1]

@@ -24,7 +24,8 @@ from refusal import error_of, refusal
 from stock import FINDS_NAN_ALONG_A_VECTOR, ORT
 
 ROOT = Path(__file__).parents[1]
-RIGHT, TWICE = "(float[3] x) => (y) { y = ArgMax (x) }", "(float[3] x) => (y) { y = ArgMin <keepdims=2, axis=4> (x) }"
+RIGHT = "(float[3] x) => (y) { y = ArgMax (x) }"
+TWICE = "(float[3] x) => (y) { y = ArgMin <keepdims=2, axis=4> (x) }"
 
 
 CALLS = "(float[3] x, double[3, 2] w) => (y, z) { y = own.Outer (x) z = own.Inner (w) }"

@@ -104,7 +104,8 @@ def test_json(words):
 def test_a_model_that_cannot_be_checked_does_not_stop_the_others():
     Path("text.onnx").write_text("This is a letter, not a model.\n")
     words = ("absent.onnx", "wrong.onnx", "text.onnx", "clean.onnx")
-    reason, remedy = "'text.onnx' holds no ONNX model", "give a file written by onnx.save, complete and unchanged"
+    reason = "'text.onnx' holds no ONNX model"
+    remedy = "give a file written by onnx.save, complete and unchanged"
     missing = "absent.onnx: No such file or directory"
     status, text, err = run("check", *words)
     assert (status, err) == (2, f"extremum: {missing}\nextremum: {reason}; help: {remedy}\n")
@@ -220,7 +221,9 @@ def outcome(*words):
     return sorted(each["code"] for each in report["findings"]), status
 
 
-BOTH, WRONG_AXIS, NAN = ["EX003", "EX103"], ["EX003"], ["EX103"]
+BOTH = ["EX003", "EX103"]
+WRONG_AXIS = ["EX003"]
+NAN = ["EX103"]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ NAMES = {row.name for row in VERSIONS}
 
 def by_directml(row, given, inputs, results):
     """The answers of the operators that a node is lowered to; None where DirectML has no such tensors."""
-    data, lists = inputs[: row.input.maximum], inputs[row.input.maximum :]
+    data = inputs[: row.input.maximum]
+    lists = inputs[row.input.maximum :]
     proto = node_model(row, given, inputs, results)
     for values in lists:
         # Lowering has to know the axes, or K.
@@ -61,7 +62,8 @@ def test_accepted(row):
             ways = [each for each in ways if each is not run_node]
         given, inputs = question(row, rng, element.dtype)
         inputs = [np.ascontiguousarray(x).reshape(x.shape) for x in inputs]
-        before, expected = [x.tobytes() for x in inputs], answer(row, given, inputs)
+        before = [x.tobytes() for x in inputs]
+        expected = answer(row, given, inputs)
         for ask in ways:
             actual = ask(row, given, inputs, expected)
             if given.get("sorted") == 0 and actual is not None:

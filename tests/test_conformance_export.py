@@ -72,7 +72,8 @@ def test_the_files_are_the_cases(exported):
     suite = list(cases(FEW))
     assert list(manifest) == [case.name for case in suite]
     for case in suite:
-        entry, expected = manifest[case.name], case.expected()
+        entry = manifest[case.name]
+        expected = case.expected()
         folder = exported.folder / entry["path"]
         onnx.load(folder / "model.onnx")
         data = folder / "test_data_set_0"

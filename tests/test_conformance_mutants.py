@@ -10,7 +10,8 @@ from extremum.conformance import Outcome, Selection, cases
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie, TopK, results
 from extremum.runtimes.comparison import compare
 
-WIDE, FLOATS = ("int64", "uint64"), ("float16", "float32", "float64")
+WIDE = ("int64", "uint64")
+FLOATS = ("float16", "float32", "float64")
 
 
 def inputs(case):
@@ -48,7 +49,8 @@ def passing_over_nan(case):
 
 
 def second_of_two_zeros(case):
-    (result,), last = case.expected(), inputs(case)[-1]
+    (result,) = case.expected()
+    last = inputs(case)[-1]
     return np.where((result == 0) & (last == 0), last, result).astype(result.dtype)
 
 
@@ -62,7 +64,8 @@ def every_maximum(case):
 
 
 def last_index_first(case):
-    axis, (x,) = case.operation.axis, inputs(case)
+    axis = case.operation.axis
+    (x,) = inputs(case)
     values, indices = reference.run(case.operation, np.flip(x, axis))
     return values, x.shape[axis] - 1 - indices
 

@@ -196,7 +196,8 @@ def test_the_command_prints_the_card_of_a_recorded_run(in_process, tmp_path):
     status, out, _ = command("run", "onnxruntime", "--json", *few("zeros", "plain"))
     assert (status, json.loads(out)["runtimes"][0]["counts"]) == (0, {"exact": 3, "sign of zero": 1})
     assert command("run", "onnxruntime", "--markdown", *few("zeros", "plain"))[1] == card.markdown(json.loads(out))
-    recording, picture = tmp_path / "run.json", tmp_path / "card.png"
+    recording = tmp_path / "run.json"
+    picture = tmp_path / "card.png"
     recording.write_text(out)
     status, page, _ = command("card", str(recording), "--picture", str(picture))
     assert (status, page) == (0, card.markdown(json.loads(out), picture.as_posix()))

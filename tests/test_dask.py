@@ -93,7 +93,8 @@ def test_values_and_indices_are_the_references(data, case, order, width):
     default = native.type(1)
     values = np.where(indices == -1, default, values).astype(native)
     if not options["keepdims"]:
-        values, indices = values.squeeze(axes), indices.squeeze(axes)
+        values = values.squeeze(axes)
+        indices = indices.squeeze(axes)
     if where is not None and data.draw(st.booleans()):
         where = chunked(where, data.draw(grids(where.shape)))
     common = {"axis": axes, "where": where, "split_every": width, **options}
@@ -176,7 +177,8 @@ def test_elementwise_extrema_of_any_chunks(data, x, order):
 
 
 def test_lists_beside_chunks_lose_no_integer():
-    top, big = 2**63, 2**53 + 1
+    top = 2**63
+    big = 2**53 + 1
     wide = np.array([1, top + 1], np.uint64)
     d = chunked(wide, (1,))
     for operands in ((d, [7, 1]), ([7, 1], d), (d, [[7, 1]], 3)):
@@ -237,9 +239,12 @@ def test_values_alone_of_a_slice_without_an_element(function):
 @pytest.mark.parametrize("dtype", ["float32", "int8", "datetime64[s]"])
 def test_chunks_of_unknown_size_beside_the_reduced_axis(dtype):
     rng = np.random.default_rng(4)
-    x, taken = rng.integers(0, 5, (9, 4, 3)).astype(dtype), rng.random(9) < 0.6
-    d, y = chunked(x, (4, 2, 3))[chunked(taken, 4)], x[taken]
-    mask, own = chunked(x, (4, 4, 3))[chunked(taken, 4)] == x[0, 0], y == x[0, 0]
+    x = rng.integers(0, 5, (9, 4, 3)).astype(dtype)
+    taken = rng.random(9) < 0.6
+    d = chunked(x, (4, 2, 3))[chunked(taken, 4)]
+    y = x[taken]
+    mask = chunked(x, (4, 4, 3))[chunked(taken, 4)] == x[0, 0]
+    own = y == x[0, 0]
     for axes in (1, (1, 2), ()):
         for options in ({}, {"keepdims": True}):
             for function in (ex.argmax, ex.min):
@@ -309,7 +314,8 @@ def test_each_chunk_is_read_once(axis, function):
 
 def test_inside_a_scheduler_a_kernel_uses_one_processor(set_threads, monkeypatch):
     set_threads(5)
-    seen, part = [], Pieces.part
+    seen = []
+    part = Pieces.part
     monkeypatch.setattr(Pieces, "part", lambda *given: seen.append(ex.get_num_threads()) or part(*given))
     d = chunked(np.zeros(40), 5)
     computed(ed.argmax(d), scheduler="threads", num_workers=3)
@@ -321,7 +327,9 @@ def test_inside_a_scheduler_a_kernel_uses_one_processor(set_threads, monkeypatch
 @pytest.mark.parametrize("policy", ["propagate", "omit", "raise"])
 def test_a_mask_beside_operands(policy):
     rng = np.random.default_rng(12)
-    x, y, where = rng.standard_normal((9, 8)), rng.standard_normal(8), rng.random((9, 8)) < 0.5
+    x = rng.standard_normal((9, 8))
+    y = rng.standard_normal(8)
+    where = rng.random((9, 8)) < 0.5
     for chunks in ((2, 3), (9, 8), (4, 1)):
         for mask in (da.from_array(where, chunks=(3, 5)), where, da.from_array(where[0], chunks=3), True):
             own = mask.compute() if isinstance(mask, da.Array) else mask
@@ -400,7 +408,8 @@ def test_chunks_of_unknown_size_are_refused(function):
 def test_chunks_of_unknown_size_that_differ_are_refused_when_they_meet():
     one = da.from_array(np.array([1.0, 0, 0, 1]), chunks=2)
     two = da.from_array(np.array([1.0, 1, 1, 1]), chunks=2)
-    one, two = one[one > 0], two[two > 0]
+    one = one[one > 0]
+    two = two[two > 0]
     reason = "maximum: chunks of unknown size that meet along axis 0 have 1 and 2 elements"
     assert refusal(ArgumentError, computed, ex.maximum(one, two)) == reason
     masked = ex.argmax(two[:, None], axis=1, where=(one > 0)[:, None])

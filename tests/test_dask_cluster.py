@@ -90,7 +90,8 @@ def test_apply_sends_its_work_to_a_scheduler(client, tmp_path, monkeypatch):
 class Deadly(Job):
     """A job whose pieces end the process that makes them."""
 
-    sources, pieces = (), [Piece((), ((),))]
+    sources = ()
+    pieces = (Piece((), ((),)),)
 
     def part(self, read, blocks):
         os._exit(1)

@@ -23,7 +23,8 @@ X = np.random.default_rng(1).random((23, 4)).astype(np.float32)
 def prepared(monkeypatch):
     """The number of threads with which each session is prepared."""
     models._session.cache_clear()
-    seen, prepare = [], backend.prepare
+    seen = []
+    prepare = backend.prepare
     monkeypatch.setattr(
         backend, "prepare", lambda model, threads: seen.append(threads) or prepare(model, threads=threads)
     )
@@ -91,7 +92,8 @@ def test_a_model_with_a_batch_of_its_own():
 
 
 def test_a_batch_in_chunks_of_unknown_size():
-    x, taken = chunked(), X[:, 0] > 0
+    x = chunked()
+    taken = X[:, 0] > 0
     result = ed.run(model(MIXED), x[x[:, 0] > 0], output="y")
     assert_identical(result.compute(), ed.run(model(MIXED), chunked(X[taken]), output="y").compute())
     fixed = model("(float[5, 4] x) => (int64[5, 1] y) { y = ArgMax<axis=1>(x) }")

@@ -17,7 +17,8 @@ from extremum.printable import markdown_table
 from models import model
 from refusal import error_of, explained, refusal
 
-FLOAT32, FLOAT16 = TensorDataType.FLOAT32, TensorDataType.FLOAT16
+FLOAT32 = TensorDataType.FLOAT32
+FLOAT16 = TensorDataType.FLOAT16
 ITEMSIZES = {each: int(re.sub(r"\D", "", each.name)) // 8 for each in TensorDataType}
 
 
@@ -101,7 +102,8 @@ def test_lists_become_tuples_and_descriptions_compare_by_value():
         assert tensor("FLOAT32 3", **{ALIGNMENT: alignment}).guaranteed_base_offset_alignment == alignment
 
 
-TOTAL, ALIGNMENT = "total_tensor_size_in_bytes", "guaranteed_base_offset_alignment"
+TOTAL = "total_tensor_size_in_bytes"
+ALIGNMENT = "guaranteed_base_offset_alignment"
 SMALLEST = "; help: leave it out for the smallest size that holds the tensor"
 MANY = f"at most {2**32 - 1} elements"
 MEMBERS = [
@@ -168,7 +170,8 @@ def description(operator, input_type, output_type, count):
     """A description of the operator over its last axis, for types and a number of dimensions."""
     name, _, function = operator.partition(" ")
     structure = getattr(dml, f"{name}OperatorDesc")
-    leading, reduced = (1,) * (count - 1), operator.startswith(("ArgM", "Reduce"))
+    leading = (1,) * (count - 1)
+    reduced = operator.startswith(("ArgM", "Reduce"))
     x = TensorDesc(TensorDataType[input_type], (*leading, 3))
     y = TensorDesc(TensorDataType[output_type], (*leading, 1 if reduced else 3))
     if function:

@@ -32,7 +32,8 @@ def test_in_place(strides, second, kind):
     """The output may be either operand, if both are described alike."""
     rng = np.random.default_rng(300)
     desc = TensorDesc(TensorDataType.FLOAT32, (3, 4), strides)
-    a, b = Memory(rng, desc, kind), Memory(rng, desc, kind)
+    a = Memory(rng, desc, kind)
+    b = Memory(rng, desc, kind)
     target = b if second else a
     expected = reference.extremum(Order.MIN, a.tensor, b.tensor)
     operator = dml.create_operator(dml.ElementWiseMinOperatorDesc(desc, desc, desc))
@@ -67,7 +68,8 @@ def test_an_array_needs_its_elements_only_raw_bytes_the_whole_size():
 
 
 def test_a_buffer_is_free_again_after_a_dispatch():
-    a, y = bytearray(b"abcd"), bytearray(4)
+    a = bytearray(b"abcd")
+    y = bytearray(4)
     dml.create_operator(dml.ElementWiseMaxOperatorDesc(UINT8, UINT8, UINT8)).dispatch([a, a], [y])
     a.append(0)
     y.append(0)
@@ -110,12 +112,17 @@ class Lie:
     """Not an array, whatever it claims."""
 
     __class__ = property(lambda self: np.ndarray)
-    dtype, shape, strides, size = np.dtype("float32"), (2, 3), (12, 4), 6
+    dtype = np.dtype("float32")
+    shape = (2, 3)
+    strides = (12, 4)
+    size = 6
 
 
 LIES = (Lie(), MagicMock(spec=np.ndarray))
-X, Y = np.zeros((2, 3), np.float32), np.full((2, 1), 7)
-MEMORY, BYTES = np.zeros(12, np.float32), bytearray(64)
+X = np.zeros((2, 3), np.float32)
+Y = np.full((2, 1), 7)
+MEMORY = np.zeros(12, np.float32)
+BYTES = bytearray(64)
 FLOAT = TensorDesc(TensorDataType.FLOAT32, (2, 3))
 ARGMAX = dml.ArgMaxOperatorDesc(FLOAT, TensorDesc(TensorDataType.INT64, (2, 1)), (1,))
 MAXIMUM = dml.ElementWiseMaxOperatorDesc(FLOAT, FLOAT, FLOAT)

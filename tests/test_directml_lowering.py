@@ -387,7 +387,8 @@ def path(tmp_path):
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_command_prints_the_format_or_writes_a_file_and_overwrites_none(path, tmp_path, form):
     words = ("lower", path, "--set", "n=2", "--feature-level", "3_0", "--format", form)
-    (status, printed, err), out = commands.run(*words), tmp_path / "lowered"
+    status, printed, err = commands.run(*words)
+    out = tmp_path / "lowered"
     assert printed == "".join(FORMATS[form](dml.lower(path, dml.FeatureLevel.FL_3_0, sizes={"n": 2})))
     assert status == 1
     assert err == (

@@ -49,7 +49,8 @@ def module(monkeypatch):
 
 @pytest.mark.parametrize("make", [OnDevice, OnCuda], ids=["DLPack", "CUDA's interface"])
 def test_the_device_of_a_value_finds_the_module(make, module):
-    x, plain = make(), np.ones(3)
+    x = make()
+    plain = np.ones(3)
     for function in (ex.argmax, ex.argmin, ex.max, ex.min, ex.minmax, ex.hardmax):
         function(x, 0)
     ex.maximum(plain, x, 2)

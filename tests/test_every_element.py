@@ -58,7 +58,8 @@ def check_lines(dtype, firsts):
         rank[order] = np.arange(x.size)
         for first in firsts:
             stays = rank >= first
-            line, place = x[stays], np.cumsum(stays) - 1
+            line = x[stays]
+            place = np.cumsum(stays) - 1
             # The first takes a bound from registers, the second from a sample.
             for k in (5, 300):
                 wanted = order[first : first + k]
@@ -86,7 +87,8 @@ def check_pairs(dtype, firsts):
     """Take pairs of elements, in rows and in columns, as lines of two."""
     seconds = every(dtype)
     for mode, policy in OPTIONS:
-        keys, keys_of_firsts = keys_of(seconds, mode, policy), keys_of(firsts, mode, policy)
+        keys = keys_of(seconds, mode, policy)
+        keys_of_firsts = keys_of(firsts, mode, policy)
         for number, (first, key) in enumerate(zip(firsts, keys_of_firsts, strict=True)):
             changes = keys < key
             # Two columns come to the same kernel as two rows do, once rows are transposed.

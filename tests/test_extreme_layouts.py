@@ -19,7 +19,9 @@ RANKS = [rank for rank in (5, 6, 8, 9, 31, 32, 33, 63, 64) if rank <= MOST]
 def of_rank(rank):
     """An array of three axes longer than one, and the same without the others."""
     shape = [1] * rank
-    shape[0], shape[rank // 2], shape[-1] = 2, 3, 4
+    shape[0] = 2
+    shape[rank // 2] = 3
+    shape[-1] = 4
     x = np.random.default_rng(rank).integers(0, 9, shape).astype(np.float32)
     return x, x.reshape(2, 3, 4)
 
@@ -88,7 +90,8 @@ def test_operands_of_every_rank_with_options(rank):
 
 
 def test_sizes_whose_product_overflows():
-    tall, wide = np.broadcast_to(np.int8(1), (2**40, 1)), np.broadcast_to(np.int8(2), (1, 2**40))
+    tall = np.broadcast_to(np.int8(1), (2**40, 1))
+    wide = np.broadcast_to(np.int8(2), (1, 2**40))
     for function in (extremum.maximum, extremum.minimum):
         error_of((ValueError, MemoryError), function, tall, wide)
         assert "out has shape" in str(error_of(ArgumentError, function, tall, wide, out=np.zeros(3, np.int8)))

@@ -158,10 +158,12 @@ def test_says_what_was_not_compared(body, whole, note, monkeypatch):
 class Differing:
     """onnxruntime for each node alone, and `load` for a whole model."""
 
-    name, version = "onnxruntime", ORT.split()[1]
+    name = "onnxruntime"
+    version = ORT.split()[1]
 
     def __init__(self, load):
-        self.stock, self.whole = runtimes.find("onnxruntime"), load
+        self.stock = runtimes.find("onnxruntime")
+        self.whole = load
 
     def load(self, proto):
         return (self.stock.load if proto.graph.name == "question" else self.whole)(proto)
@@ -171,7 +173,8 @@ def fails(_):
     raise RuntimeError("not today")
 
 
-ALONE, WITH_ANOTHER = NARROW, "(int16[3] x) => (y, z) { y = ArgMax (x) z = Neg (y) }"
+ALONE = NARROW
+WITH_ANOTHER = "(int16[3] x) => (y, z) { y = ArgMax (x) z = Neg (y) }"
 
 
 @pytest.mark.parametrize(
@@ -313,7 +316,8 @@ def test_a_node_that_is_answered_differently_is_rewritten(inputs, node, opset, t
     assert (fixed.summary(), fixed.differences) == (f"1 node rewritten for {REFERENCE}", ())
     run, before = (runtimes.find("onnx.reference").load(each) for each in (fixed.model, original))
     (site,) = sites(original)
-    differ, prepared = 0, backend.prepare(original)
+    differ = 0
+    prepared = backend.prepare(original)
     for feeds in samples(site):
         with np.errstate(all="ignore"):
             expected = prepared.run(dict(feeds))
@@ -356,7 +360,8 @@ def test_a_node_without_an_exact_rewrite_stays_and_the_rest_is_rewritten(in_proc
 
 
 def test_the_command_says_so_and_writes_the_model(tmp_path, in_process):
-    path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
+    path = tmp_path / "m.onnx"
+    out = tmp_path / "out.onnx"
     onnx.save(model(LEFT), path)
     text = printed("fix", path, "--for", "onnx.reference", "--strict", "-o", out, status=1)
     assert text.startswith(f"{REFERENCE} answers ReduceMax-13 on float32 differently: sign of zero\n  at    graph.node")

@@ -28,7 +28,8 @@ NAMES = {
 
 def model(name, operator="ArgMax", opset=13, element=onnx.TensorProto.FLOAT, domain="", **attributes):
     """A model in which everything that can have a name has this one."""
-    x, y = f"{name}x", f"{name}y"
+    x = f"{name}x"
+    y = f"{name}y"
     graph = onnx.helper.make_graph(
         [onnx.helper.make_node(operator, [x], [y], name=name, domain=domain, **attributes)],
         name,
@@ -132,7 +133,8 @@ def test_check(name, output, more):
 
 @pytest.mark.parametrize("form", ["text", "json", "cpp", "dxdispatch"])
 def test_lower(name, output, form):
-    right, sizes = f"lower right.onnx --format {form}", ("--set", f"{name}n=2")
+    right = f"lower right.onnx --format {form}"
+    sizes = ("--set", f"{name}n=2")
     out = output(right, *sizes, status=0)[1]
     assert word(name) in out
     if form == "cpp":

@@ -155,7 +155,8 @@ def test_gigabytes_of_zeros_in_an_archive_take_no_memory(tmp_path):
 
 
 def packed(method, name="x.npy"):
-    file, array = io.BytesIO(), io.BytesIO()
+    file = io.BytesIO()
+    array = io.BytesIO()
     np.save(array, np.arange(200).reshape(20, 10))
     with zipfile.ZipFile(file, "w", method) as archive:
         archive.writestr(name, array.getvalue())

@@ -44,7 +44,8 @@ def library(request):
 
 
 def test_results_come_back_as_the_callers(library):
-    x, out = library.make(X.copy()), np.zeros(2, np.int64)
+    x = library.make(X.copy())
+    out = np.zeros(2, np.int64)
     both, four = (function(x, 1, return_index=True) for function in (ex.max, ex.minmax))
     pairs = [
         *((f(x, axis), f(X, axis)) for f in (ex.argmax, ex.argmin, ex.max, ex.min) for axis in (None, 0, (0, 1))),
@@ -253,7 +254,8 @@ def test_pandas_keeps_its_labels():
 
 
 def test_a_mask_with_other_labels_is_refused():
-    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    pandas = pytest.importorskip("pandas")
+    xarray = pytest.importorskip("xarray")
     x = pandas.Series([1.0, 5.0, 9.0], index=list("abc"))
     mask = pandas.Series([True, True, False], index=list("cba"))
     masks = [mask, mask.to_xarray(), mask.to_frame(), mask.reset_index(drop=True), xarray.DataArray(mask)]
@@ -445,7 +447,8 @@ BARE = {
 
 
 def test_decimals_are_cast_in_two_ways():
-    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    arrow = pytest.importorskip("pyarrow")
     for x in (polars.Series([1]).cast(polars.Decimal(9, 2)), arrow.array([1], arrow.decimal256(9, 2))):
         for policy in ("propagate", "omit"):
             error = error_of(ElementTypeError, ex.max, x, nan_policy=policy)

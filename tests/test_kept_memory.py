@@ -96,7 +96,8 @@ def keep_no_more_than_the_limit():
 
 def fork_while_memory_is_kept():
     ex.set_num_threads(1)
-    x, over = np.ones(2 << 20, np.float32), threading.Event()
+    x = np.ones(2 << 20, np.float32)
+    over = threading.Event()
 
     def work():
         while not over.is_set():
@@ -140,14 +141,13 @@ class _Allocator(ctypes.Structure):
 
 def test_an_allocator_of_the_user_is_asked():
     c = ctypes.CDLL(None) if sys.platform != "win32" else ctypes.cdll.msvcrt
-    pointer, size = ctypes.c_void_p, ctypes.c_size_t
+    pointer = ctypes.c_void_p
+    size = ctypes.c_size_t
     c.malloc.restype = c.calloc.restype = c.realloc.restype = pointer
-    c.malloc.argtypes, c.calloc.argtypes, c.realloc.argtypes, c.free.argtypes = (
-        (size,),
-        (size, size),
-        (pointer, size),
-        (pointer,),
-    )
+    c.malloc.argtypes = (size,)
+    c.calloc.argtypes = (size, size)
+    c.realloc.argtypes = (pointer, size)
+    c.free.argtypes = (pointer,)
     sizes = []
 
     def malloc(_, bytes_):
@@ -163,8 +163,10 @@ def test_an_allocator_of_the_user_is_asked():
     addresses = [ctypes.cast(call, pointer).value for call in calls]
     allocator = _Allocator(b"of_the_user", 1, None, *addresses)
     api = ctypes.pythonapi
-    api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = pointer, (ctypes.py_object, ctypes.c_char_p)
-    api.PyCapsule_New.restype, api.PyCapsule_New.argtypes = ctypes.py_object, (pointer, ctypes.c_char_p, pointer)
+    api.PyCapsule_GetPointer.restype = pointer
+    api.PyCapsule_GetPointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
+    api.PyCapsule_New.restype = ctypes.py_object
+    api.PyCapsule_New.argtypes = (pointer, ctypes.c_char_p, pointer)
     table = ctypes.cast(api.PyCapsule_GetPointer(_multiarray._ARRAY_API, None), ctypes.POINTER(pointer))
     set_handler = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(table[304])
     x = np.ones(8 * MIB // 4, np.float32)

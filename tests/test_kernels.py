@@ -61,7 +61,8 @@ def test_narrow_columns_of_many_rows_are_read_as_the_widest_rows():
 )
 def test_arrays_that_are_prefetched(shape, axis):
     x = np.random.default_rng(58).integers(0, 256, shape, np.uint8)
-    places, values = np.argmax(x, axis), np.max(x, axis)
+    places = np.argmax(x, axis)
+    values = np.max(x, axis)
     for way in EVERY_SET:
         with kernels(**way):
             np.testing.assert_array_equal(ex.argmax(x, axis), places, str(way))

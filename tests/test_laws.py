@@ -136,7 +136,8 @@ def better(order, tie, one, other):
 
 @given(arrays_and_axes(least_axes=1), st.data())
 def test_chunks_along_a_reduced_axis_combine_by_value_and_index(case, data):
-    x, axes = native_bytes(case[0]), case[1]
+    x = native_bytes(case[0])
+    axes = case[1]
     axis = data.draw(st.sampled_from(axes))
     cuts = data.draw(st.lists(st.integers(0, x.shape[axis]), min_size=1, max_size=4))
     for order, tie in itertools.product(Order, Tie):
@@ -169,14 +170,16 @@ def complement(x):
 
 @given(arrays_and_axes())
 def test_the_smallest_is_the_largest_of_the_opposite_order(case):
-    x, axes = native_bytes(case[0]), case[1]
+    x = native_bytes(case[0])
+    axes = case[1]
     for tie in Tie:
         assert_same_bits(arg_reduce(Order.MIN, axes, tie, x), arg_reduce(Order.MAX, axes, tie, complement(x)))
 
 
 @given(arrays_and_axes(dtypes=st.sampled_from(FLOATS)), st.integers(0, 2**32 - 1))
 def test_neither_the_bits_of_a_nan_nor_the_sign_of_a_zero_count(case, seed):
-    x, axes = native_bytes(case[0]), case[1]
+    x = native_bytes(case[0])
+    axes = case[1]
     rng = np.random.default_rng(seed)
     with np.errstate(invalid="ignore"):
         zero = (x == 0) & (rng.random(x.shape) < 0.5)

@@ -44,7 +44,8 @@ def masks(shape):
 @pytest.mark.parametrize("x", ARRAYS, ids=["float64", "int64", "empty"])
 @pytest.mark.parametrize("name", ["argmax", "argmin", "max", "min", "minmax"])
 def test_a_list_and_its_array_have_the_same_answer(name, x):
-    function, arg = getattr(ex, name), name.startswith("arg")
+    function = getattr(ex, name)
+    arg = name.startswith("arg")
     refused = 0
     every = list(product((None, 1, 2), POLICIES, masks(x.shape), DEFAULTS, TYPES))
     for axis, policy, where, default, dtype in random.Random(1).sample(every, 600):

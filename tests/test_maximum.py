@@ -29,7 +29,8 @@ def order(request):
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
 def test_every_pair_of_landmarks_either_way_round(order, dtype):
     elements = np.concatenate([landmarks(dtype), nans(dtype) if dtype in FLOATS else landmarks(dtype)])
-    column, row = elements[:, None], elements[None, :]
+    column = elements[:, None]
+    row = elements[None, :]
     expected = reference.run(Extremum(order), column, row)
     assert_same_bits(FUNCTIONS[order](column, row), expected)
     assert_same_bits(FUNCTIONS[order](row, column), expected)
@@ -136,7 +137,9 @@ def test_elements_that_do_not_take_part_are_those_of_the_first_operand_or_of_out
 
 
 def test_a_mask_of_operands_of_other_types(order):
-    x, y, where = np.array([1, 9, 4], np.int16), [2.5, 0.5, 8.0], [True, False, False]
+    x = np.array([1, 9, 4], np.int16)
+    y = [2.5, 0.5, 8.0]
+    where = [True, False, False]
     largest = order is Order.MAX
     assert_same_bits(FUNCTIONS[order](x, y, where=where), np.array([2.5 if largest else 1.0, 9.0, 4.0]))
     times = np.array(["NaT", "2020-01-01"], "M8[s]")
@@ -154,7 +157,8 @@ def test_an_operand_may_be_the_output_under_a_mask(order):
 
 
 def test_nan_that_does_not_take_part_is_not_refused(order):
-    x, y = np.array([np.nan, 1.0]), np.array([0.0, 2.0])
+    x = np.array([np.nan, 1.0])
+    y = np.array([0.0, 2.0])
     out = np.zeros(2)
     assert_same_bits(FUNCTIONS[order](y, x, where=~np.isnan(x), nan_policy="raise")[:1], y[:1])
     FUNCTIONS[order](y, x, where=~np.isnan(x), nan_policy="raise", out=out)
@@ -172,7 +176,9 @@ NO_MASKS = [
 
 @pytest.mark.parametrize(("where", "error", "text"), NO_MASKS, ids=str)
 def test_what_is_no_mask_is_refused_and_out_stays_as_it_was(order, where, error, text):
-    out, x, name = np.full(2, 7), np.ones(2, int), FUNCTIONS[order].__name__
+    out = np.full(2, 7)
+    x = np.ones(2, int)
+    name = FUNCTIONS[order].__name__
     assert refusal(error, FUNCTIONS[order], x, x, where=where, out=out).startswith(f"{name}: {text}")
     assert out.tolist() == [7, 7]
     masked = np.ma.array(out, mask=[True, False])
@@ -199,12 +205,14 @@ def test_every_pair_of_types(pair):
 @given(st.data())
 def test_any_number_of_operands_of_any_types_in_any_layout(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    shape, operands = data.draw(st.sampled_from([(), (0,), (2, 3), (5, 1, 4), (300,), (3000,)])), []
+    shape = data.draw(st.sampled_from([(), (0,), (2, 3), (5, 1, 4), (300,), (3000,)]))
+    operands = []
     types = data.draw(st.sampled_from([[t for t in ELEMENT_TYPES if t.kind in "iuf"], *([each] for each in FLOATS)]))
     for _ in range(data.draw(st.integers(1, 5))):
         x = sample(rng, data.draw(st.sampled_from(types)), broadcastable(rng, shape) if operands else shape)
         operands.append(data.draw(st.sampled_from(LAYOUTS))(x, rng))
-    common, omit = np.result_type(*(x.dtype.newbyteorder("=") for x in operands)), data.draw(st.booleans())
+    common = np.result_type(*(x.dtype.newbyteorder("=") for x in operands))
+    omit = data.draw(st.booleans())
     for order, function in FUNCTIONS.items():
         with np.errstate(invalid="ignore"):
             expected = reference.extremum(order, *(x.astype(common) for x in operands), omit=omit)
@@ -234,7 +242,8 @@ def test_numbers_and_lists(operands, dtype, value):
 
 
 def test_no_operand_is_converted_whole():
-    x, y = np.zeros(4_000_000, np.int32), np.zeros(4_000_000, np.float32)
+    x = np.zeros(4_000_000, np.int32)
+    y = np.zeros(4_000_000, np.float32)
     out = np.empty(4_000_000)
     extremum.maximum(x[:10], y[:10])
     tracemalloc.start()
@@ -245,7 +254,8 @@ def test_no_operand_is_converted_whole():
 
 
 def test_raise_names_the_first_nan_and_leaves_out_alone():
-    x, out = np.array([[1.0, 2.0], [np.nan, 3.0]]), np.zeros((2, 2))
+    x = np.array([[1.0, 2.0], [np.nan, 3.0]])
+    out = np.zeros((2, 2))
     text = refusal(ArgumentError, extremum.maximum, x, 0.0, nan_policy="raise", out=out)
     assert text == "NaN at (1, 0) of the result"
     assert not out.any()

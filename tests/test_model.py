@@ -59,7 +59,8 @@ def handed(monkeypatch):
 @pytest.mark.parametrize("given", GIVEN)
 def test_a_session_gets_no_weights_in_the_message_and_the_model_has_them_afterwards(given, tmp_path, handed):
     proto = weighed()
-    proto.graph.doc_string, proto.doc_string = "graph", "model"
+    proto.graph.doc_string = "graph"
+    proto.doc_string = "model"
     proto.metadata_props.add(key="a", value="b")
     proto.graph.quantization_annotation.add(tensor_name="w")
     proto.graph.initializer[0].doc_string = "weight"

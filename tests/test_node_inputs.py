@@ -101,7 +101,8 @@ of_attribute <along: ints = [2]> (x) => (y) { axes = Constant <value_ints: ints 
 
 
 def test_axes_within_functions():
-    source, x = onnx.parser.parse_model(FUNCTIONS), X.reshape(2, 2, 2)
+    source = onnx.parser.parse_model(FUNCTIONS)
+    x = X.reshape(2, 2, 2)
     expected = x.max(0, keepdims=True), x.min((1, 2), keepdims=True), x.min(2, keepdims=True)
     for actual, answer in zip(answers(source, [x]), expected, strict=True):
         assert_same_bits(actual, answer)
@@ -171,7 +172,8 @@ def test_what_is_refused_before_the_model_runs(source, message):
             assert explained(by, source).partition(": ")[2] == f"{row} {message}"
 
 
-ONE_K, NO_K = "TopK-11 takes K as a list of 1 element, not of", "TopK: k is not one number from 0 on"
+ONE_K = "TopK-11 takes K as a list of 1 element, not of"
+NO_K = "TopK: k is not one number from 0 on"
 MANY = "TopK-11 takes {} elements along axis 1 of its input, which has 4"
 GIVEN = "Reduce: axis .*; given: float32[2, 4], axes: {};"
 
@@ -201,7 +203,8 @@ def test_what_turns_out_wrong(name, value, error, reason, in_session):
 
 @pytest.mark.parametrize("name", ["ReduceMax", "ReduceMin"])
 def test_version_12_has_nothing_to_choose_from(name):
-    row, nothing = spec.find(spec.ONNX, name, 12), np.empty((2, 0), np.float32)
+    row = spec.find(spec.ONNX, name, 12)
+    nothing = np.empty((2, 0), np.float32)
     assert "has nothing to choose from" in str(error_of(SpecError, onnx_cases.run, row, {}, [nothing]))
     with pytest.raises(Exception, match="Reduce: there is nothing to choose from: axis 1 of the input has no element"):
         run_node(row, {}, [nothing], [np.empty((1, 1), np.float32)])

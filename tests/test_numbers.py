@@ -80,7 +80,8 @@ def test_every_number_beside_every_type(dtype, order, nan_policy):
 @pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize("dtype", [t for t in ELEMENT_TYPES if t != BFLOAT16], ids=str)
 def test_what_numpy_gives(dtype, order):
-    ours, numpys = FUNCTIONS[order], np.maximum if order is Order.MAX else np.minimum
+    ours = FUNCTIONS[order]
+    numpys = np.maximum if order is Order.MAX else np.minimum
     x = landmarks(dtype)
     kinds = {bool: "biuf", int: "iuf", float: "f"}
     for number in (each for each in NUMBERS if dtype.kind in kinds[type(each)]):

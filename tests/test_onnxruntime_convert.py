@@ -95,7 +95,8 @@ g (float[n, 3] x, bool c) => (float[a, b] k, float[n, 3] g, int64[n, 1] a) <floa
 def rich_model():
     """A model with a bit of everything that a model can hold."""
     proto = onnx.parser.parse_model(RICH)
-    proto.graph.doc_string, proto.graph.node[0].doc_string = "a graph", "the larger"
+    proto.graph.doc_string = "a graph"
+    proto.graph.node[0].doc_string = "the larger"
     proto.graph.node[0].metadata_props.add(key="from", value="a test")
     helper.set_model_props(proto, {"license": "none"})
     return proto
@@ -121,7 +122,8 @@ def test_everything_else_stays_byte_for_byte():
     for body, twin in [*bodies, (undone.functions[0], original.functions[0])]:
         for node, old in zip(body.node, twin.node, strict=True):
             if node.domain == "ai.extremum":
-                node.domain, node.op_type = old.domain, old.op_type
+                node.domain = old.domain
+                node.op_type = old.op_type
                 node.ClearField("attribute")
                 node.attribute.extend(old.attribute)
                 if not old.HasField("domain"):
@@ -207,7 +209,9 @@ def test_conversion_needs_no_onnxruntime():
 
 # The attributes of ai.extremum's operators: every wrong name and every wrong kind is refused.
 
-INT, INTS, STRING = AttributeProto.INT, AttributeProto.INTS, AttributeProto.STRING
+INT = AttributeProto.INT
+INTS = AttributeProto.INTS
+STRING = AttributeProto.STRING
 # As docs/onnxruntime.md lists them.
 AXES = {"axes": INTS, "axis": INT, "to_last": INT}
 ATTRIBUTES = {
@@ -241,7 +245,8 @@ KINDS = {
 def of_one_node(operator, name, value, kind):
     text = """<ir_version: 9, opset_import: ["" : 13, "ai.extremum" : 1]>
         g (float[2, 3] x) => ({}[a, b] y) {{ {} = ai.extremum.{} (x) }}"""
-    element, outputs = "int64" if operator == "ArgReduce" else "float", "y, i" if operator == "TopK" else "y"
+    element = "int64" if operator == "ArgReduce" else "float"
+    outputs = "y, i" if operator == "TopK" else "y"
     proto = onnx.parser.parse_model(text.format(element, outputs, operator))
     proto.graph.node[0].attribute.append(helper.make_attribute(name, value, attr_type=kind))
     return proto
@@ -269,17 +274,16 @@ def test_an_attribute_of_another_kind_or_operator_is_refused(operator, name):
         value, kind, text = KINDS[label]
         proto = of_one_node(operator, name, value, kind)
         if name not in known:
-            reason, remedy = f"{operator}: there is no attribute '{name}'", f"the attributes are {', '.join(known)}"
+            reason = f"{operator}: there is no attribute '{name}'"
+            remedy = f"the attributes are {', '.join(known)}"
             given = ""
         elif kind == known[name] and label != "no ints":
             convert(proto)
             assert by_library(proto) is None
             continue
         else:
-            reason, remedy = (
-                f"{operator}: attribute '{name}' is not {WORDS[known[name]]}",
-                f"give it as {WORDS[known[name]]}",
-            )
+            reason = f"{operator}: attribute '{name}' is not {WORDS[known[name]]}"
+            remedy = f"give it as {WORDS[known[name]]}"
             given = f"; given: {name}={text or '(an empty list, or neither numbers nor a text)'}"
         assert explained(convert, proto) == f"SpecError: {reason}; help: {remedy}"
         assert by_library(proto) == f"{reason}{given}; help: {remedy}", label

@@ -152,7 +152,8 @@ class Host:
     """A host whose table holds only the first function, which creates a status."""
 
     def __init__(self, version, known):
-        self.texts, self.numbers = [], []
+        self.texts = []
+        self.numbers = []
         self.create_status = STATUS(self.status)
         self.table = (ctypes.c_void_p * 400)()
         self.table[0] = ctypes.cast(self.create_status, ctypes.c_void_p)

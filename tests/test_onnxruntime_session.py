@@ -45,7 +45,8 @@ def test_what_a_function_gives_goes_on_into_other_operators(operator):
         {inner}"""
     proto = onnx.parser.parse_model(text)
     for c in (np.array(True), np.array(False)):
-        ours, expected = run_model(proto, [X, c]), backend.run_model(proto, [X, c], engine="reference")
+        ours = run_model(proto, [X, c])
+        expected = backend.run_model(proto, [X, c], engine="reference")
         np.testing.assert_array_equal(ours[0], expected[0])
 
 
@@ -140,7 +141,8 @@ def test_many_threads_on_one_session():
     proto = model(
         "(float[n, 64] x) => (int64[n] i, float[n, 64] h) { i = ArgMax <axis = 1, keepdims = 0> (x) h = Hardmax(x) }"
     )
-    shared, rng = session(proto), np.random.default_rng(0)
+    shared = session(proto)
+    rng = np.random.default_rng(0)
     inputs = [rng.integers(0, 9, (n, 64)).astype(np.float32) for n in (1, 7, 100, 20_000)] * 25
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda x: shared.run(None, {"x": x}), inputs))
@@ -149,7 +151,8 @@ def test_many_threads_on_one_session():
         assert np.array_equal(hot.argmax(1), index)
 
 
-NUMBERS, ROW = np.zeros((2, 0), np.float32), np.zeros(3, np.float32)
+NUMBERS = np.zeros((2, 0), np.float32)
+ROW = np.zeros(3, np.float32)
 
 
 @pytest.mark.parametrize(

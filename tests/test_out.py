@@ -49,7 +49,8 @@ class TestOverlap:
     @pytest.mark.parametrize("shift", [0, 1, 5])
     def test_elementwise(self, shift, step):
         memory = np.random.default_rng(shift).integers(-99, 99, 300)
-        x, y = memory[:280], memory[20:]
+        x = memory[:280]
+        y = memory[20:]
         out = memory[shift : shift + 280][::step]
         expected = reference.run(Extremum(Order.MAX), x, y)
         assert_same_bits(extremum.maximum(x, y, out=out), expected)

@@ -16,7 +16,8 @@ from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie,
 from law_cases import arrays_and_axes, operands
 from strategies import ELEMENT_TYPES, FLOATS, INDEX_TYPES, ascending, landmarks, nans
 
-NAN, INF = np.nan, np.inf
+NAN = np.nan
+INF = np.inf
 
 # One row of numbers; where ArgMax finds its first and last extremum, and where ArgMin does.
 ROWS = [
@@ -43,7 +44,8 @@ def indices(x):
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize(("row", "max_first", "max_last", "min_first", "min_last"), ROWS)
 def test_a_row(dtype, row, max_first, max_last, min_first, min_last):
-    x, places = np.array(row, dtype), (max_first, max_last, min_first, min_last)
+    x = np.array(row, dtype)
+    places = (max_first, max_last, min_first, min_last)
     for operation, place in zip(arg_reductions((0,)), places, strict=True):
         assert_same_bits(reference.run(operation, x), np.array(place))
         assert_same_bits(reference.run(itself(operation), x), x[place])
@@ -188,13 +190,15 @@ def test_extremum(dtype, operands, largest, smallest):
 
 
 def test_extremum_broadcasts():
-    column, row = np.array([[0], [2]]), np.array([1, 2, 3])
+    column = np.array([[0], [2]])
+    row = np.array([1, 2, 3])
     assert_same_bits(reference.run(Extremum(Order.MAX), column, row), np.array([[1, 2, 3], [2, 2, 3]]))
     assert_same_bits(reference.run(Extremum(Order.MIN), np.array(2), column, row), np.array([[0, 0, 0], [1, 2, 2]]))
 
 
 def test_extremum_of_truth_values_is_or_and_and():
-    x, y = np.array([False, False, True, True]), np.array([False, True, False, True])
+    x = np.array([False, False, True, True])
+    y = np.array([False, True, False, True])
     assert_same_bits(reference.run(Extremum(Order.MAX), x, y), x | y)
     assert_same_bits(reference.run(Extremum(Order.MIN), x, y), x & y)
 

@@ -120,7 +120,8 @@ def test_a_slice_of_nan_alone_is_left_out_whatever_lies_beside_it(shape, axis, d
     along[:, ..., ::3] = np.nan
     # Slices whose only number loses to all others.
     along[:, ..., 1:3] = np.nan
-    along[len(along) // 2, ..., 1], along[len(along) // 2, ..., 2] = -np.inf, np.inf
+    along[len(along) // 2, ..., 1] = -np.inf
+    along[len(along) // 2, ..., 2] = np.inf
     x = np.copysign(x, rng.standard_normal(shape).astype(dtype), where=np.isnan(x), out=x)
     for each in (x, np.asfortranarray(x), x.astype(x.dtype.newbyteorder("S"))):
         check(each, axis, policy="omit")
@@ -180,7 +181,8 @@ def test_any_byte_of_a_bool_but_zero_is_true(length, start):
     stored[::7] = 0
     stored[1::7] |= 1
     for rows in (stored, stored[::-1, ::-1]):
-        truth, x = rows != 0, rows.view(bool)
+        truth = rows != 0
+        x = rows.view(bool)
         low, high = ex.minmax(x, 1)
         for extreme, function, places in ((low, ex.min, truth.argmin(1)), (high, ex.max, truth.argmax(1))):
             chosen = np.take_along_axis(rows, places[:, None], 1)[:, 0]
@@ -214,7 +216,8 @@ def test_the_extremum_at_every_place_of_rows_at_every_alignment(dtype, cases):
     low, high = ascending(dtype, 2)
     for (length, alignment), limit in zip(cases, [0, 32] * len(cases), strict=False):
         _native.set_small_limit(limit)
-        rows, places = rows_at(dtype, length, alignment), np.arange(length)
+        rows = rows_at(dtype, length, alignment)
+        places = np.arange(length)
         for find, background, best in ((ex.argmax, low, high), (ex.argmin, high, low)):
             rows[...] = background
             np.fill_diagonal(rows, best)

@@ -14,7 +14,8 @@ from extremum.check import RULES, find
 from models import model
 from stock import FINDS_NAN_ALONG_A_VECTOR
 
-STOCK, REFERENCE = "onnxruntime", "onnx.reference"
+STOCK = "onnxruntime"
+REFERENCE = "onnx.reference"
 NAN = np.nan
 REFUSED = "refused"
 BROADCASTING = "(float[1, 2] x) => (y) { z = Constant <value = float[1] {3.0}> () y = Max (x, z) }"

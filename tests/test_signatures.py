@@ -50,7 +50,8 @@ def typed(name):
         for node in STUB.body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
     }
-    types, result = runpy.run_path(str(STUB_PATH)), []
+    types = runpy.run_path(str(STUB_PATH))
+    result = []
     for node in STUB.body:
         if isinstance(node, ast.FunctionDef) and node.name == same_as.get(name, name):
             names = {each.arg for each in node.args.kwonlyargs}

@@ -65,15 +65,18 @@ def column(table, name):
 
 def test_each_column_is_reduced_in_its_own_type(make):
     x = make(PLACES)
-    largest, smallest = {"a": [BIG], "b": [0.5]}, {"a": [2**53], "b": [0.1]}
-    last, first = {"a": [1], "b": [0]}, {"a": [0], "b": [1]}
+    largest = {"a": [BIG], "b": [0.5]}
+    smallest = {"a": [2**53], "b": [0.1]}
+    last = {"a": [1], "b": [0]}
+    first = {"a": [0], "b": [1]}
     for axis in (0, -2, (0,), np.int64(0)):
         alone = [function(x, axis=axis) for function in (ex.max, ex.min, ex.argmax, ex.argmin)]
         assert list(map(cells, alone)) == [largest, smallest, last, first]
         assert [type(values[0]).__name__[:3] for values in cells(alone[0]).values()] == ["int", "flo"]
     assert list(map(cells, ex.minmax(x, axis=0, return_index=True))) == [smallest, largest, first, last]
     assert list(map(cells, ex.max(x, axis=0, return_index=True))) == [largest, last]
-    kept, ones = ex.max(x, axis=0, keepdims=True), ex.hardmax(x, axis=0)
+    kept = ex.max(x, axis=0, keepdims=True)
+    ones = ex.hardmax(x, axis=0)
     assert kept.shape == (1, 2)
     for table, a, b in ((kept, [BIG], [0.5]), (ones, [0, 1], [1.0, 0.0])):
         assert_identical(column(table, "a"), np.array(a))
@@ -217,7 +220,8 @@ def test_elementwise_functions_take_each_column_by_itself(make):
 
 
 def test_a_mask_is_for_each_column_of_operands(make):
-    x, where = make(PLACES), [[True, False], [False, True]]
+    x = make(PLACES)
+    where = [[True, False], [False, True]]
     assert column(ex.minimum(x, 0, where=where), "b").tolist() == [0.5, 0]
     assert_identical(column(ex.maximum(x, 2**54, where=where), "a"), np.array([2**54, 2**53 + 1]))
     mask = make({"a": [True, False], "b": [False, True]})
@@ -260,7 +264,8 @@ OTHER_MASK = "where and the array differ in their labels, and elements are maske
 
 @pytest.mark.parametrize("b", [[0.5, 0.1], [3, 4]], ids=["mixed", "alike"])
 def test_a_mask_with_the_columns_in_another_order_is_refused(make, b):
-    x, swapped = make({"a": [1, 2], "b": b}), make({"b": [True, True], "a": [False, True]})
+    x = make({"a": [1, 2], "b": b})
+    swapped = make({"b": [True, True], "a": [False, True]})
     for function in (ex.argmax, ex.argmin, ex.max, ex.min, ex.minmax, ex.hardmax):
         for axis in (0, 1, (0, 1)):
             assert refusal(ArgumentError, function, x, axis, where=swapped) == f"{function.__name__}: {OTHER_MASK}"
@@ -314,12 +319,14 @@ ZONE = "Europe/Berlin"
 
 @pytest.mark.parametrize("maker", [_pandas, _polars, _arrow])
 def test_zones_stay_in_tables(maker):
-    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas")
+    arrow = pytest.importorskip("pyarrow")
     stamps = pandas.Series(pandas.date_range("2020-01-01", periods=2, tz=ZONE))
     x = maker({"t": arrow.array(stamps) if maker is _arrow else stamps, "n": [1, 2]})
     kept = ex.max(x, axis=0, keepdims=True)["t"]
     only = x.select(["t"]) if hasattr(x, "select") else x[["t"]]
-    across, best = ex.max(only, axis=1), ex.max(only)
+    across = ex.max(only, axis=1)
+    best = ex.max(only)
     assert ZONE in str(best.type if maker is _arrow else best.tzinfo)
     for each in (kept, across):
         assert ZONE in str(each.type if maker is _arrow else each.dtype)

@@ -44,7 +44,8 @@ def test_maximum_and_minimum_of_times(case, omit):
 
 
 def test_units_meet_in_the_finer_one():
-    days, seconds = np.array(["2020-01-02"], "M8[D]"), np.array(["2020-01-02T00:00:01"], "M8[s]")
+    days = np.array(["2020-01-02"], "M8[D]")
+    seconds = np.array(["2020-01-02T00:00:01"], "M8[s]")
     assert_identical(ex.maximum(days, seconds), seconds)
     # For times, the ones are integers.
     assert_identical(ex.hardmax(np.array([3, 9, 9], "m8[s]")), np.array([0, 1, 0]))
@@ -83,13 +84,15 @@ def test_units_without_a_common_one_are_refused():
 @given(st.lists(st.integers(-(2**63) + 1, 2**63 - 1), min_size=1, max_size=4), st.sampled_from(["D", "s", "ms", "Y"]))
 def test_a_coarse_unit_is_exact_or_refused(counts, unit):
     """Python's integers do not overflow, so they show what fits."""
-    far, near = np.array(counts, f"M8[{unit}]"), np.zeros(len(counts), "M8[ns]")
+    far = np.array(counts, f"M8[{unit}]")
+    near = np.zeros(len(counts), "M8[ns]")
     if unit == "Y":
         fits = all(-292 <= count <= 291 for count in counts)
         edge = any(count in (-293, -292, 292) for count in counts)
     else:
         factor = {"D": 86_400_000_000_000, "s": 10**9, "ms": 10**6}[unit]
-        fits, edge = all(-(2**63) < count * factor < 2**63 for count in counts), False
+        fits = all(-(2**63) < count * factor < 2**63 for count in counts)
+        edge = False
     if edge:
         return
     if fits:

@@ -216,7 +216,8 @@ def test_elementwise_by_the_names_of_dimensions(dask):
 
 def by_number(name, x, axis, dim, **options):
     """Compare what the array function finds with what the function that takes dimensions finds."""
-    actual, expected = getattr(ex, name)(x, axis, **options), getattr(exx, name)(x, dim, **options)
+    actual = getattr(ex, name)(x, axis, **options)
+    expected = getattr(exx, name)(x, dim, **options)
     pairs = zip(actual, expected, strict=True) if isinstance(actual, tuple) else [(actual, expected)]
     for one, other in pairs:
         assert isinstance(one.data, da.Array) is isinstance(other.data, da.Array) is bool(x.chunks)
@@ -241,7 +242,9 @@ def test_the_array_functions_keep_labels_too(dask):
 
 
 def test_the_array_functions_write_to_an_array_without_labels():
-    x, out, ones = array(np.float32), np.empty((5, 6), np.int64), np.empty((4, 5, 6), np.float32)
+    x = array(np.float32)
+    out = np.empty((5, 6), np.int64)
+    ones = np.empty((4, 5, 6), np.float32)
     assert ex.argmax(x, 0, out=out) is out
     assert_identical(out, ex.argmax(x.values, 0))
     assert ex.hardmax(x, 0, out=ones) is ones
@@ -362,7 +365,8 @@ def test_labels_of_every_type_of_coordinate(labels, dask):
         x = labelled(labels, data, dask)
         names = list(x.x.to_index())
         if place is not None:
-            one, low = exx.idxmax(x).compute(), exx.idxmin(x).compute()
+            one = exx.idxmax(x).compute()
+            low = exx.idxmin(x).compute()
             assert one.shape == low.shape == ()
             assert "x" not in one.coords
             assert one.values[()] == (np.asarray(names[1:2], one.dtype)[0] if one.dtype.kind in "mM" else names[1])

@@ -34,11 +34,14 @@ class Watch:
 
     def __init__(self, given):
         self.given = given
-        self.counts, self.answered, self.findings = Counter(), Counter(), {}
+        self.counts = Counter()
+        self.answered = Counter()
+        self.findings = {}
 
     def run(self):
         """Work until the time or the cases are used up."""
-        number, end = self.given.first, time.time() + self.given.seconds
+        number = self.given.first
+        end = time.time() + self.given.seconds
         last = self.given.first + self.given.cases
         while number < last and time.time() < end:
             number = self.child(number, last - number, end)
@@ -46,7 +49,8 @@ class Watch:
     def child(self, first, count, end):
         """Follow one child to its end; return the number of the next child's first case."""
         words = f"--first {first} --cases {count} --until {end} --seed {self.given.seed} --child".split()
-        command, begun = [sys.executable, str(HERE), *words, "--targets", self.given.targets], {}
+        command = [sys.executable, str(HERE), *words, "--targets", self.given.targets]
+        begun = {}
         with (
             tempfile.TemporaryFile("w+", errors="replace") as errors,
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
@@ -72,7 +76,8 @@ class Watch:
 
     def count(self, result):
         """Count a case, and keep the first finding of each kind."""
-        target, number = result["target"], result["number"]
+        target = result["target"]
+        number = result["number"]
         self.counts[target] += 1
         self.answered[target] += result["answered"]
         kind = result.get("finding")
@@ -152,7 +157,8 @@ def main():
     if given.child:
         work(given)
         return 0
-    watch, begun = Watch(given), time.monotonic()
+    watch = Watch(given)
+    begun = time.monotonic()
     watch.run()
     each = ", ".join(f"{name} {count} ({watch.answered[name]} answered)" for name, count in watch.counts.items())
     print(f"fuzz: {watch.counts.total()} cases in {time.monotonic() - begun:.0f} s, seed {given.seed}: {each}")

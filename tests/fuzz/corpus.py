@@ -51,7 +51,8 @@ def models():
 
 def _constants():
     """A constant and an initializer of every element type, raw and not."""
-    nodes, initializers = [], []
+    nodes = []
+    initializers = []
     for kind in NUMPY_TYPES:
         array = np.arange(6).reshape(2, 3).astype(kind)
         raw = numpy_helper.from_array(array, f"raw_{kind}")

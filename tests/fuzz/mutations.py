@@ -14,7 +14,8 @@ LONGEST_SPLICE = 2000
 
 def mutated_message(random, message, donors):
     """Change one to five things in a message: a field, or a whole part that another message gives."""
-    parts, gifts = list(_parts(message)), [part for donor in donors for part in _parts(donor)]
+    parts = list(_parts(message))
+    gifts = [part for donor in donors for part in _parts(donor)]
     for _ in range(random.choice((1, 1, 1, 2, 3, 5))):
         part = random.choice(parts)
         if random.random() < 0.25:
@@ -133,7 +134,8 @@ def mutated_npy(random, data):
     if random.random() < 0.4 or not data.startswith(b"\x93NUMPY"):
         return mutated_bytes(random, data)
     length = int.from_bytes(data[8:10], "little")
-    header, rest = data[10 : 10 + length].decode("latin1"), data[10 + length :]
+    header = data[10 : 10 + length].decode("latin1")
+    rest = data[10 + length :]
     words = [
         word for word in ("'<f4'", "(2, 3)", "False", "True", "'descr'", "'shape'", "'fortran_order'") if word in header
     ]

@@ -51,7 +51,8 @@ def same_bits(actual, expected):
     """Whether type, shape and every bit are equal; any NaN equals any other."""
     global compared
     compared += 1
-    actual, expected = np.asarray(actual), np.asarray(expected)
+    actual = np.asarray(actual)
+    expected = np.asarray(expected)
     if actual.dtype != expected.dtype or actual.shape != expected.shape:
         return False
     if actual.tobytes() == expected.tobytes():
@@ -64,7 +65,8 @@ def assert_identical(actual, expected, *context):
     """Fail unless type, shape and every bit are equal, those of NaN too."""
     global compared
     compared += 1
-    actual, expected = np.asarray(actual), np.asarray(expected)
+    actual = np.asarray(actual)
+    expected = np.asarray(expected)
     same = (actual.dtype, actual.shape, actual.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
     assert same, _text(context, actual, expected)
 
@@ -92,10 +94,12 @@ def find(x, order, axes, tie, *, omit=False, where=None):
     missing = np.isnat(x) if x.dtype.kind in "mM" else is_nan(x)
     there = np.broadcast_to(True if where is None else where, x.shape) & ~(omit & missing)
     kept = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
-    values, indices = np.zeros(kept, x.dtype), np.full(kept, -1, np.int64)
+    values = np.zeros(kept, x.dtype)
+    indices = np.full(kept, -1, np.int64)
     for place in np.ndindex(*kept):
         block = tuple(slice(None) if axis in axes else slice(at, at + 1) for axis, at in enumerate(place))
-        elements, own = x[block].ravel(), np.flatnonzero(there[block])
+        elements = x[block].ravel()
+        own = np.flatnonzero(there[block])
         if own.size:
             indices[place] = own[reference.run(ArgReduce(order, (0,), False, tie, np.dtype(np.int64)), elements[own])]
             values[place] = elements[indices[place]]
@@ -104,8 +108,10 @@ def find(x, order, axes, tie, *, omit=False, where=None):
 
 def assert_extremes(x, axes, where=None, policy="propagate", find=find, ways=({},)):
     """Compare reductions, with and without an index, to what `find` finds, in each of these ways of :func:`kernels`."""
-    native, times = x.dtype.newbyteorder("="), x.dtype.kind in "mM"
-    one, plain = np.array(1).astype(native)[()], x.astype(native)
+    native = x.dtype.newbyteorder("=")
+    times = x.dtype.kind in "mM"
+    one = np.array(1).astype(native)[()]
+    plain = x.astype(native)
     for order, tie in itertools.product(Order, Tie):
         omit = policy == "omit" and (times or native in FLOATS)
         values, places = find(plain, order, axes, tie, omit=omit, where=where)

@@ -27,7 +27,8 @@ def calls(x, d, axes):
 
 def assert_every_function_agrees(compute, dtypes=REPRESENTATIVES[-2:]):
     """Compute all results at once, and fail where a bit differs from the whole array's result."""
-    rng, pairs = np.random.default_rng(1), []
+    rng = np.random.default_rng(1)
+    pairs = []
     for at, dtype in enumerate(dtypes):
         for chunks, axes in ((SMALL, ((0,), (1, 0), (0, 1, 2), (2,))[at % 4]), (LARGE, (2 - at % 2,))):
             x = sample(rng, dtype, tuple(map(sum, chunks)))

@@ -10,7 +10,8 @@ from extremum.cli import main
 
 def run(*words):
     """The exit status, and what is written to stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
+    out = io.StringIO()
+    err = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as caught:
         main([str(word) for word in words])
     return caught.value.code, out.getvalue(), err.getvalue()

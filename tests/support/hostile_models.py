@@ -86,7 +86,8 @@ def nested(depth):
     node = whole.graph.node[0]
     # Built in place, from the outside in: protobuf cannot copy a graph that is too deep.
     for _ in range(depth + 1):
-        node.op_type, node.input[0] = "If", "c"
+        node.op_type = "If"
+        node.input[0] = "c"
         for name in ("then_branch", "else_branch"):
             held = node.attribute.add(name=name, type=onnx.AttributeProto.GRAPH).g
             held.output.add(name="y")

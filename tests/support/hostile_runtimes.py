@@ -15,7 +15,8 @@ class Runtime:
     version = "1.0"
 
     def __init__(self, name, answer):
-        self.name, self.answer = name, answer
+        self.name = name
+        self.answer = answer
 
     def load(self, model):
         def run(feeds):

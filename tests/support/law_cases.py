@@ -28,7 +28,8 @@ class Laid:
         memory = self.array
         while isinstance(memory.base, np.ndarray):
             memory = memory.base
-        self._memory, self._before = memory, memory.tobytes()
+        self._memory = memory
+        self._before = memory.tobytes()
 
     @property
     def untouched(self):
@@ -72,7 +73,8 @@ def arrays_and_axes(draw, least_axes=0, dtypes=element_types(), most=3000):  # n
 def operands(draw, most=3000):
     """One to five arrays of one type that broadcast to the shape of the first."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    dtype, shape = draw(element_types()), draw(shapes(least=0, most=most))
+    dtype = draw(element_types())
+    shape = draw(shapes(least=0, most=most))
     others = [broadcastable(rng, shape) for _ in range(draw(st.integers(0, 4)))]
     return [_laid_out(draw, rng, dtype, each) for each in (shape, *others)]
 

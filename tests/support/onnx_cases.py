@@ -24,7 +24,8 @@ def _shape_of(rng, rank, minimum=0):
 
 def _arg(row, rng, dtype):
     rank = int(rng.integers(1, 9))
-    shape, axis = _shape_of(rng, rank), int(rng.integers(rank))
+    shape = _shape_of(rng, rank)
+    axis = int(rng.integers(rank))
     shape[axis] = max(shape[axis], 1)
     attributes = {"axis": axis - rank * int(rng.integers(2)), "keepdims": int(rng.integers(2))}
     if row.since >= 12:
@@ -59,7 +60,8 @@ def _elementwise(row, rng, dtype):
 def _reduction(row, rng, dtype):
     """Axes counted from either end in any order, an empty list, or no axes at all; from version 18 on as an input."""
     rank = int(rng.integers(9))
-    attributes, x = {}, sample(rng, dtype, _shape_of(rng, rank, minimum=int(not row.identity)))
+    attributes = {}
+    x = sample(rng, dtype, _shape_of(rng, rank, minimum=int(not row.identity)))
     axes = rng.permutation(rank)[: rng.integers(rank + 1)]
     axes = [int(axis) - rank * int(rng.integers(2)) for axis in axes]
     given = bool(axes) if row.since < 18 else rng.random() < 0.8
@@ -74,7 +76,8 @@ def _reduction(row, rng, dtype):
 
 def _top_k(row, rng, dtype):
     rank = int(rng.integers(1, 6))
-    shape, axis = _shape_of(rng, rank), int(rng.integers(rank))
+    shape = _shape_of(rng, rank)
+    axis = int(rng.integers(rank))
     k = int(rng.integers(shape[axis] + 1))
     attributes = {"axis": axis - rank * int(rng.integers(2))}
     if axis == rank - 1 and rng.random() < 0.5:

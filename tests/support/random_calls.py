@@ -105,9 +105,12 @@ class Calls:
         self.count["compared"] += 1
 
     def arg_reduce(self):
-        random, x = self.random, self.array()
+        random = self.random
+        x = self.array()
         axes = self.axes(x)
-        order, tie, keepdims = random.choice(list(Order)), random.choice(list(Tie)), random.random() < 0.5
+        order = random.choice(list(Order))
+        tie = random.choice(list(Tie))
+        keepdims = random.random() < 0.5
         index = random.choice(index_types(math.prod(x.shape[axis] for axis in axes)))
         kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
         kept = kept if keepdims else tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
@@ -139,8 +142,10 @@ class Calls:
             self.compare(OneHot(axes), [before], answer, out, self.describe(out, x))
 
     def extremum(self):
-        random, first = self.random, self.array()
-        shape, dtype = first.shape, first.dtype.newbyteorder("=")
+        random = self.random
+        first = self.array()
+        shape = first.shape
+        dtype = first.dtype.newbyteorder("=")
         inputs = [first]
         for _ in range(random.choice((0, 1, 1, 1, 2, 4))):
             lens = [1 if random.random() < 0.2 else n for n in shape]
@@ -161,10 +166,13 @@ class Calls:
 
     def values(self):
         """The extremum, its index, or a one in its place, with elements that a mask or the NaN policy leaves out."""
-        random, x = self.random, self.array()
+        random = self.random
+        x = self.array()
         if random.random() < 0.3:
             # About as many rows as some kernels read at once, with every element or every second to fourth one.
-            step, rows, length = random.randrange(1, 5), random.choice((15, 16, 17, 40)), random.randrange(1, 80)
+            step = random.randrange(1, 5)
+            rows = random.choice((15, 16, 17, 40))
+            length = random.randrange(1, 80)
             x = memory.given(random, (rows, length * step), x.dtype)[:, ::step]
         axes = self.axes(x)
         where = self.array(x.shape, np.dtype(bool)) if random.random() < 0.5 else None
@@ -174,18 +182,21 @@ class Calls:
             assert_extremes(x, axes, where, policy, twins.find)
             self.count["compared"] += 1
             return
-        spelt, options = self.spelt(x, axes), {"nan_policy": policy, "where": where}
+        spelt = self.spelt(x, axes)
+        options = {"nan_policy": policy, "where": where}
         extremum.hardmax(x, spelt, **options)
         extremum.minmax(x, spelt, return_index=True, default=x.dtype.type(1), **options)
         getattr(extremum, random.choice(("argmax", "argmin")))(x, spelt, default=-1, **options)
 
     def top_k(self):
         """The k best along an axis, or of the whole array, which is read through any layout."""
-        random, x = self.random, self.array()
+        random = self.random
+        x = self.array()
         axis = None if not x.ndim or random.random() < 0.2 else random.randrange(x.ndim)
         length = x.size if axis is None else x.shape[axis]
         k = min(length, random.choice((0, 1, 2, 5, 16, 17, 100, length)))
-        order, policy = random.choice(list(Order)), random.choice(("propagate", "omit"))
+        order = random.choice(list(Order))
+        policy = random.choice(("propagate", "omit"))
         mode = "largest" if order is Order.MAX else "smallest"
         before = x.copy()
         best = extremum.top_k(x, k, axis, mode=mode, nan_policy=policy)
@@ -222,7 +233,8 @@ class Calls:
 
     def refused(self):
         """Calls that must fail, to check the memory that their error paths hold."""
-        random, x = self.random, self.array()
+        random = self.random
+        x = self.array()
         out = memory.output(random, (*x.shape, 2), x.dtype.newbyteorder("="))
         read_only = np.zeros(x.shape, x.dtype.newbyteorder("="))
         read_only.flags.writeable = False
@@ -272,7 +284,8 @@ def main():
     session = importlib.import_module("random_sessions").run if given.sessions else None
     np.set_printoptions(threshold=40, edgeitems=4)
     print(f"seed {given.seed}, {', '.join(_native.instruction_sets())}: {_native.__file__}", flush=True)
-    calls, begun = Calls(given.seed, given.compared, session), time.monotonic()
+    calls = Calls(given.seed, given.compared, session)
+    begun = time.monotonic()
     number = given.first
     try:
         for number in range(given.first, given.first + given.calls):

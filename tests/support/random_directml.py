@@ -33,7 +33,8 @@ def _sizes(rng, most):
 def _strides(rng, sizes, repeats):
     """Strides for any order of the dimensions, with padding in between; with `repeats`, some strides are 0."""
     most = 3000 if np.prod(sizes) <= 300 else 100_000
-    strides, step = [0] * len(sizes), 1
+    strides = [0] * len(sizes)
+    step = 1
     for axis in rng.permutation(len(sizes)):
         if repeats and rng.random() < 0.2:
             continue
@@ -129,7 +130,8 @@ def operators(rng, data_type, most=300):
             operation = ArgReduce(order, axes, True, tie, _dtype(index))
             yield arg(x, output(index, kept), axes, direction), operation
         if data_type.name not in ("INT64", "UINT64"):
-            to_index, to_element = ReduceFunction[f"ARG{order.name}"], ReduceFunction[order.name]
+            to_index = ReduceFunction[f"ARG{order.name}"]
+            to_element = ReduceFunction[order.name]
             operation = ArgReduce(order, axes, True, Tie.FIRST, _dtype(index))
             yield dml.ReduceOperatorDesc(to_index, x, output(index, kept), axes), operation
             desc = dml.ReduceOperatorDesc(to_element, x, output(sizes=kept), axes)

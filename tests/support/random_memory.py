@@ -31,7 +31,8 @@ def _strides(random, lens, choose):
     if random.random() < 0.3:
         random.shuffle(order)
     backwards = random.random() < 0.25
-    strides, step = [0] * len(lens), None
+    strides = [0] * len(lens)
+    step = None
     for axis in order:
         stride, overlaps = choose(step)
         reach = stride * max(1, lens[axis])
@@ -95,7 +96,8 @@ def filled(random, dtype, length):
     while at < length:
         part = pool[start : start + length - at]
         memory[at : at + part.size] = part
-        at, start = at + part.size, 0
+        at = at + part.size
+        start = 0
     return memory
 
 
@@ -105,7 +107,8 @@ def place(random, lens, dtype, strides):
         return np.ndarray(lens, dtype)
     lead = 0 if random.random() < 0.5 else random.randrange(64)
     spans = [(n - 1) * stride for n, stride in zip(lens, strides, strict=True)]
-    before, after = -sum(span for span in spans if span < 0), sum(span for span in spans if span > 0)
+    before = -sum(span for span in spans if span < 0)
+    after = sum(span for span in spans if span > 0)
     memory = filled(random, dtype.newbyteorder("="), lead + before + after + dtype.itemsize)
     return np.ndarray(lens, dtype, memory, lead + before, strides)
 

@@ -21,7 +21,8 @@ def run(random):
     shape = ()
     while not 1 <= len(shape) <= 4 or 0 in shape:
         shape = random_memory.shape(random, random.choice((8, 300, 3000, 20_000)))
-    axis, flag = random.randrange(len(shape)), random.randrange(2)
+    axis = random.randrange(len(shape))
+    flag = random.randrange(2)
     count = random.randrange(1, 4) if row.name in ("Max", "Min") else 1
     inputs = [np.ascontiguousarray(random_memory.given(random, shape, dtype)) for _ in range(count)]
     fed = [*inputs, np.array([random.randrange(shape[axis] + 1)])] if row.name == "TopK" else inputs
@@ -34,7 +35,8 @@ def run(random):
 
 @functools.cache
 def _session(row, given, dtype, rank, count):
-    x, index = np.empty((1,) * rank, dtype), np.empty((1,) * rank, np.int64)
+    x = np.empty((1,) * rank, dtype)
+    index = np.empty((1,) * rank, np.int64)
     inputs = [x, np.empty(1, np.int64)] if row.name == "TopK" else [x] * count
     results = [x, index] if row.name == "TopK" else [index if row.name.startswith("Arg") else x]
     model = node_model(row, dict(given), inputs, results)

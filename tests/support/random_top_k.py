@@ -153,7 +153,8 @@ def one_call(seed):
     lazy = da.from_array(x, chunks=chunks_of(rng, shape))
     count = int(np.prod([shape[axis] for axis in axes], dtype=int))
     k = int(rng.choice(sorted({min(count, each) for each in (0, 1, 2, 5, 17, count)})))
-    mode, policy = rng.choice(["largest", "smallest"]), rng.choice(["propagate", "omit"])
+    mode = rng.choice(["largest", "smallest"])
+    policy = rng.choice(["propagate", "omit"])
     plain_mask, mask = mask_of(rng, shape)
     if kind in ("plain", "xarray"):
         mask = plain_mask
@@ -214,7 +215,8 @@ def array_call(seed, instruction_set):
     axes = tuple(range(x.ndim)) if axis is None else (axis % x.ndim,)
     count = int(np.prod([x.shape[each] for each in axes], dtype=int))
     k = int(rng.choice(sorted({min(count, each) for each in (0, 1, 2, 3, 5, 17, 65, 500, count // 2, count)})))
-    mode, policy = rng.choice(["largest", "smallest"]), rng.choice(["propagate", "omit", "raise"], p=[0.45, 0.45, 0.1])
+    mode = rng.choice(["largest", "smallest"])
+    policy = rng.choice(["propagate", "omit", "raise"], p=[0.45, 0.45, 0.1])
     mask, _ = mask_of(rng, x.shape)
     if mask is not None and mask.ndim and rng.random() < 0.5:
         mask = LAYOUTS[rng.integers(len(LAYOUTS))](mask, rng)

@@ -69,7 +69,8 @@ def attribute_sets(schema):
 
 def nodes(schema):
     """Yield a description, a function that makes the node, and the type of its inputs."""
-    few, many = schema.min_input, max(1, min(schema.max_input, 5))
+    few = schema.min_input
+    many = max(1, min(schema.max_input, 5))
     outputs = [f"y{index}" for index in range(max(1, min(schema.max_output, 3)))]
     for name, attributes in attribute_sets(schema):
         for given, declared in TYPES.items():

@@ -79,7 +79,8 @@ def edges(element):
 
 
 def assert_same(given, fixed, feeds):
-    expected, answer = in_backend(given, feeds), in_stock(fixed, feeds)
+    expected = in_backend(given, feeds)
+    answer = in_stock(fixed, feeds)
     assert same_bits(answer, expected), (answer, expected)
 
 
@@ -98,7 +99,8 @@ def feeds_of(given, element, seed, sizes=(4, 6)):
 class ByLowerHalves:
     """Behaves as onnxruntime 1.21 to 1.31 does on x86-64, on any machine: it compares int64 by the lower 32 bits."""
 
-    name, version = "onnxruntime", onnxruntime.__version__
+    name = "onnxruntime"
+    version = onnxruntime.__version__
 
     def load(self, proto):
         node = proto.graph.node[-1]

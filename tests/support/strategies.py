@@ -43,7 +43,9 @@ def bits_type(dtype):
 
 def nans(dtype):
     """Quiet and signalling NaNs of both signs with several payloads."""
-    exponent, quiet, sign = _EXPONENT[dtype.name], _QUIET[dtype.name], 1 << (8 * dtype.itemsize - 1)
+    exponent = _EXPONENT[dtype.name]
+    quiet = _QUIET[dtype.name]
+    sign = 1 << (8 * dtype.itemsize - 1)
     patterns = [exponent | quiet, exponent | quiet | 5, exponent | 1, exponent | (2 * quiet - 1)]
     return np.array([p | s for p in patterns for s in (0, sign)], bits_type(dtype)).view(dtype)
 

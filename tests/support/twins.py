@@ -41,9 +41,11 @@ def find(x, order, axes, tie, *, omit=False, where=None):
         return np.where(indices == -1, 0, values + shift).view(native.dtype), indices
     if omit and native.dtype in FLOATS:
         there = there & ~is_nan(native)
-    rows, there = _rows(native, axes), _rows(there, axes)
+    rows = _rows(native, axes)
+    there = _rows(there, axes)
     if not rows.shape[-1]:
-        values, indices = np.zeros(rows.shape[:-1], native.dtype), np.full(rows.shape[:-1], -1)
+        values = np.zeros(rows.shape[:-1], native.dtype)
+        indices = np.full(rows.shape[:-1], -1)
     else:
         # The best of the elements that take part, and the first or last of those equal to it.
         beaten = np.where(there, rows, np.asarray(reference.identity_of(native.dtype, order), native.dtype))
@@ -51,7 +53,8 @@ def find(x, order, axes, tie, *, omit=False, where=None):
         equal = there & ((_comparable(rows) == _comparable(best)) | (is_nan(rows) & is_nan(best)))
         indices = equal.argmax(-1) if tie is Tie.FIRST else rows.shape[-1] - 1 - equal[..., ::-1].argmax(-1)
         values = np.take_along_axis(rows, indices[..., None], -1)[..., 0]
-        values, indices = np.where(there.any(-1), values, np.zeros_like(values)), np.where(there.any(-1), indices, -1)
+        values = np.where(there.any(-1), values, np.zeros_like(values))
+        indices = np.where(there.any(-1), indices, -1)
     return np.expand_dims(values, tuple(axes)), np.expand_dims(indices, tuple(axes))
 
 
@@ -64,7 +67,8 @@ def _rows(x, axes):
 
 def reduce(x, order, axes, keepdims, tie, identity):
     """The elements themselves, at the places that :func:`arg_reduce` finds."""
-    dtype, rows = x.dtype.newbyteorder("="), _rows(x, axes)
+    dtype = x.dtype.newbyteorder("=")
+    rows = _rows(x, axes)
     if identity and not rows.shape[-1]:
         best = np.full(rows.shape[:-1], reference.identity_of(dtype, order), dtype)
     else:
@@ -108,7 +112,8 @@ def extremum(order, *operands):
     result = operands[0].astype(operands[0].dtype.newbyteorder("="))
     for x in operands[1:]:
         result, x = np.broadcast_arrays(result, x)
-        keys, rivals = _comparable(result), _comparable(x)
+        keys = _comparable(result)
+        rivals = _comparable(x)
         wins = rivals > keys if order is Order.MAX else rivals < keys
         if x.dtype.newbyteorder("=") in FLOATS:
             positive_zero = (rivals == 0) & (keys == 0) & (np.signbit(rivals) == (order is Order.MIN))

@@ -93,7 +93,8 @@ class YoloSuppressed(nn.Module):
     def forward(self, predictions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         boxes, scores = predictions[0].T.split([4, CLASSES], dim=-1)
         # Centre and size, above zero, to corners.
-        centre, size = boxes[:, :2], boxes[:, 2:].abs() + 0.1
+        centre = boxes[:, :2]
+        size = boxes[:, 2:].abs() + 0.1
         boxes = torch.cat([centre - size / 2, centre + size / 2], -1)
         best, classes = scores.max(dim=-1)
         # Boxes of different classes never overlap.
