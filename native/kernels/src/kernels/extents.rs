@@ -15,6 +15,7 @@ use crate::kernels::short_rows::ShortRows;
 use crate::kernels::small_inner::SmallInner;
 use crate::kernels::sweep::Sweep;
 use crate::operations::choice::{reads_both_at_once, short_kernel, short_kernel_under_mask};
+use crate::operations::top_k::{TopK, top_k};
 use crate::vector::extent::tests::CUT;
 use crate::vector::extent::{Readable, Writable};
 use std::marker::PhantomData;
@@ -99,6 +100,25 @@ fn small_inner(blocks: usize, rows: usize, columns: usize) -> usize {
     };
     // SAFETY: the memory holds the blocks and their results.
     unsafe { kernel.run() }
+}
+
+/// Every `step`-th of some elements.
+fn packed(elements: usize, step: usize) -> usize {
+    let data = vec![7u32; elements * step];
+    let mut to = vec![0u32; elements];
+    let kernel = Pack {
+        data: data.as_ptr().cast(),
+        outer: (1, 0),
+        inner: (elements, 4 * step as isize),
+        size: 4,
+        scratch: true,
+        swapped: false,
+        to: to.as_mut_ptr().cast(),
+        step: 4 * elements,
+    };
+    // SAFETY: the memory holds the elements and their copy.
+    unsafe { kernel.run() };
+    to.iter().filter(|&&element| element == 7).count()
 }
 
 /// Rows of `len` elements become columns.
@@ -203,6 +223,29 @@ fn omitted(lines: usize, len: usize) -> usize {
     to.iter().filter(|&&element| element == 7).count()
 }
 
+/// The `k` best of each of some lines of 32-bit integers, contiguous or side by side.
+fn best(lines: usize, len: usize, k: usize, side_by_side: bool) -> usize {
+    let data = vec![7i32; lines * len];
+    let mut values = vec![0i32; lines * k];
+    let mut indices = vec![0i64; lines * k];
+    let input = TopK {
+        data: data.as_ptr().cast(),
+        element: ElementType::Int32,
+        swapped: false,
+        largest: true,
+        nan_first: true,
+        times: false,
+        k,
+        sorted: true,
+        mask: ptr::null(),
+    };
+    let [line, element] = if side_by_side { [4, 4 * lines as isize] } else { [4 * len as isize, 4] };
+    let dimensions = [(len, element, 0, true), (lines, line, 0, false)];
+    // SAFETY: the memory holds the lines and their results.
+    unsafe { top_k(input, dimensions.into_iter(), values.as_mut_ptr().cast(), indices.as_mut_ptr()) };
+    values.iter().filter(|&&value| value == 7).count()
+}
+
 #[test]
 fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
     for (rows, len, gap) in [(20, 12, 0), (20, 12, 3), (20, 3, 0), (20, 3, 5)] {
@@ -214,6 +257,7 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
     }
     is_stopped("elementwise", 1, || elementwise(100));
     is_stopped("omit", 1, || omitted(3, 20));
+    is_stopped("pack", 1, || packed(20, 3));
     // Builds with debug assertions have the other kernels for some instruction sets only.
     if !with_set!(_I => true, false) {
         return;
@@ -232,6 +276,10 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
     }
     for (rows, columns) in [(9, 100), (9, 20), (9, 9), (40, 2)] {
         is_stopped(&format!("small inner {columns}"), 1, || small_inner(3, rows, columns));
+    }
+    // Each line, the chunks of one long line, and lines side by side.
+    for (lines, len, k, side_by_side) in [(3, 200, 5, false), (1, 5000, 600, false), (100, 64, 5, true)] {
+        is_stopped(&format!("top k {len} {k}"), 1, || best(lines, len, k, side_by_side));
     }
 }
 
