@@ -5,13 +5,13 @@ use crate::element::ElementType;
 /// How the elements of a type become keys. The earlier an element comes, the larger its key.
 ///
 /// Kernels compare the *lane* of an element: its bits, some of them flipped, as a signed integer or a float. The larger the lane,
-/// the earlier the element comes, except for NaN and the exceptions of [`Form`].
+/// the earlier the element comes, except for NaN and the exceptions of [`Conversion`].
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     pub size: usize,
     /// The bits of an element to flip for its lane.
     pub flip: i64,
-    form: Form,
+    conversion: Conversion,
     /// The largest key of the type.
     pub largest: i64,
     /// The bits of an element that loses to all others except its equals.
@@ -20,7 +20,7 @@ pub struct Rule {
 
 /// How the key of an element follows from its lane.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum Conversion {
     /// The key is the lane. The smallest integer may stand for Not a Time, at the wrong end of the lanes: then a shift by one
     /// wraps it around to the other end.
     Integer { shift: i64 },
@@ -34,59 +34,59 @@ impl Rule {
     /// The rule for an element type. NaN comes first or last, as does the smallest integer if the elements are `times`.
     pub fn new(element: ElementType, largest: bool, nan_first: bool, times: bool) -> Self {
         let size = element.size();
-        let form = match element.nan() {
-            Some(pattern) => Form::Float { infinity: pattern.limit as i64, nan: nan_key(size, nan_first) },
-            None if element == ElementType::Bool => Form::Bool { is_false_first: !largest },
-            None if times && largest && nan_first => Form::Integer { shift: -1 },
-            None if times && !largest && !nan_first => Form::Integer { shift: 1 },
-            None => Form::Integer { shift: 0 },
+        let conversion = match element.nan() {
+            Some(pattern) => Conversion::Float { infinity: pattern.limit as i64, nan: nan_key(size, nan_first) },
+            None if element == ElementType::Bool => Conversion::Bool { is_false_first: !largest },
+            None if times && largest && nan_first => Conversion::Integer { shift: -1 },
+            None if times && !largest && !nan_first => Conversion::Integer { shift: 1 },
+            None => Conversion::Integer { shift: 0 },
         };
         let top = 1i64 << (8 * size - 1);
         let all = if largest { 0 } else { -1 };
-        let flip = match form {
-            Form::Float { .. } => all & top,
+        let flip = match conversion {
+            Conversion::Float { .. } => all & top,
             _ if element.is_signed() => all,
             _ => all ^ top,
         };
-        let highest = match form {
-            Form::Float { infinity, nan } => nan.max(infinity),
+        let highest = match conversion {
+            Conversion::Float { infinity, nan } => nan.max(infinity),
             _ => i64::MAX >> (64 - 8 * size),
         };
-        let identity = match (form, element.nan()) {
-            (Form::Float { .. }, Some(pattern)) if !nan_first => element.identity(largest) | pattern.magnitude,
+        let identity = match (conversion, element.nan()) {
+            (Conversion::Float { .. }, Some(pattern)) if !nan_first => element.identity(largest) | pattern.magnitude,
             // The integer next to Not a Time, if that is in the way.
-            (Form::Integer { shift }, _) => element.identity(largest).wrapping_add(shift.unsigned_abs()),
+            (Conversion::Integer { shift }, _) => element.identity(largest).wrapping_add(shift.unsigned_abs()),
             _ => element.identity(largest),
         };
-        Self { size, flip, form, largest: highest, identity }
+        Self { size, flip, conversion, largest: highest, identity }
     }
 
     /// Whether the elements are floats.
     pub fn is_float(&self) -> bool {
-        matches!(self.form, Form::Float { .. })
+        matches!(self.conversion, Conversion::Float { .. })
     }
 
     /// Whether only NaN has this key or a larger one.
     pub fn is_nan(&self, key: i64) -> bool {
-        matches!(self.form, Form::Float { infinity, .. } if key > infinity)
+        matches!(self.conversion, Conversion::Float { infinity, .. } if key > infinity)
     }
 
     /// Whether NaN comes after every number.
     pub fn is_nan_last(&self) -> bool {
-        matches!(self.form, Form::Float { nan, .. } if nan < 0)
+        matches!(self.conversion, Conversion::Float { nan, .. } if nan < 0)
     }
 
     /// The key that every element reaches, except NaN that comes last.
     pub fn lowest(&self) -> i64 {
-        match self.form {
-            Form::Float { infinity, nan } if nan < 0 => -infinity,
+        match self.conversion {
+            Conversion::Float { infinity, nan } if nan < 0 => -infinity,
             _ => i64::MIN,
         }
     }
 
     /// Whether lanes have the same order as keys, except for NaN.
     pub fn is_plain(&self) -> bool {
-        matches!(self.form, Form::Integer { shift: 0 } | Form::Float { .. })
+        matches!(self.conversion, Conversion::Integer { shift: 0 } | Conversion::Float { .. })
     }
 
     /// The key of an element from its bits.
@@ -100,10 +100,10 @@ impl Rule {
         debug_assert!(size == self.size && float == self.is_float(), "{size} bytes, float {float}: {self:?}");
         let spare = 64 - 8 * size as u32;
         let lane = |bits: u64| (bits as i64 ^ self.flip) << spare >> spare;
-        match self.form {
-            Form::Integer { shift } if !float => lane(bits).wrapping_add(shift),
-            Form::Bool { .. } if size == 1 && !float => lane(bits.min(1)),
-            Form::Float { infinity, nan } if float => {
+        match self.conversion {
+            Conversion::Integer { shift } if !float => lane(bits).wrapping_add(shift),
+            Conversion::Bool { .. } if size == 1 && !float => lane(bits.min(1)),
+            Conversion::Float { infinity, nan } if float => {
                 let magnitude = lane(bits) & (i64::MAX >> spare);
                 let sign = lane(bits) >> 63;
                 // Sign and magnitude to two's complement, where both zeros are 0.
@@ -118,14 +118,14 @@ impl Rule {
         debug_assert!(key <= self.largest, "{key} is not a key of {self:?}");
         let spare = 64 - 8 * self.size as u32;
         let least = i64::MIN >> spare;
-        let lane = match self.form {
+        let lane = match self.conversion {
             // Where keys have another order than lanes, no lane is excluded.
-            Form::Integer { shift } if shift != 0 => least,
+            Conversion::Integer { shift } if shift != 0 => least,
             // The bytes of true have the lanes below that of false, down to the least.
-            Form::Bool { is_false_first: true } if key < self.largest => least,
+            Conversion::Bool { is_false_first: true } if key < self.largest => least,
             // Otherwise they have the lanes from that of one on.
-            Form::Integer { .. } | Form::Bool { .. } => key.clamp(least, i64::MAX >> spare),
-            Form::Float { infinity, .. } => {
+            Conversion::Integer { .. } | Conversion::Bool { .. } => key.clamp(least, i64::MAX >> spare),
+            Conversion::Float { infinity, .. } => {
                 // Wider floats stop at infinity, because comparisons with NaN do not hold.
                 let most = infinity + i64::from(self.size == 2);
                 let magnitude = key.unsigned_abs().min(most as u64) as i64;
