@@ -28,8 +28,8 @@ AXES = [(None, (0, 1, 2)), (0, (0,)), (-1, (2,)), (-3, (0,)), (np.int32(1), (1,)
 AXES += [((2, 0), (0, 2)), ((-1, 0), (0, 2)), ((2, 1, 0), (0, 1, 2))]
 
 
-@pytest.mark.parametrize(("axis", "axes"), AXES)
-@pytest.mark.parametrize("flag", [False, True, 1, np.True_, np.int8(1)])
+@pytest.mark.parametrize(("axis", "axes"), [pytest.param(*row, id=f"axis {row[0]!r}") for row in AXES])
+@pytest.mark.parametrize("flag", [False, True, 1, np.True_, np.int8(1)], ids=repr)
 def test_axis(order, axis, axes, flag):
     result = FUNCTIONS[order](X, axis, keepdims=flag, select_last_index=flag)
     assert_same_bits(result, expected(X, order, axes, bool(flag), Tie.LAST if flag else Tie.FIRST))
@@ -70,7 +70,7 @@ def test_empty_results(order, shape, axis):
     assert_same_bits(FUNCTIONS[order](x, axis, keepdims=True), expected(x, order, axes, keepdims=True))
 
 
-@pytest.mark.parametrize("axis", [1.0, "0", (0, None), [[0]], True, (0, False), [True], np.True_])
+@pytest.mark.parametrize("axis", [1.0, "0", (0, None), [[0]], True, (0, False), [True], np.True_], ids=repr)
 def test_an_axis_that_is_no_integer_is_a_type_error(order, axis):
     # Older NumPy warns about its own bool.
     error_of((TypeError, DeprecationWarning) if axis is np.True_ else TypeError, FUNCTIONS[order], X, axis)

@@ -74,24 +74,69 @@ EQUAL = np.array([[[1, 2], [4, 4]]], np.float32)
 @pytest.mark.parametrize(
     ("body", "functions", "inputs", "expected"),
     [
-        (IF, "", [TRUE, X], [[[2], [0]]]),
-        (IF, "", [FALSE, X], [[[2], [2]]]),
-        (LOOP, "", [np.array(2), TRUE, np.float32([9, 0, 0]), np.float32([1, 2, 3])], [[9, 2, 3], [[0], [0]]]),
-        (SCAN, "", [X], [[[2], [2]]]),
-        (
+        pytest.param(IF, "", [TRUE, X], [[[2], [0]]], id="then branch"),
+        pytest.param(IF, "", [FALSE, X], [[[2], [2]]], id="else branch"),
+        pytest.param(
+            LOOP,
+            "",
+            [np.array(2), TRUE, np.float32([9, 0, 0]), np.float32([1, 2, 3])],
+            [[9, 2, 3], [[0], [0]]],
+            id="loop",
+        ),
+        pytest.param(SCAN, "", [X], [[[2], [2]]], id="scan"),
+        pytest.param(
             "(float[1, 2, 2] x) => (float[a, b, c] y, int64[d, e, f] i) { y = own.Hot(x) i = own.Last<along=2>(x) }",
             HOT_AND_LAST,
             [EQUAL],
             [[[[0, 0], [1, 0]]], [[[1], [1]]]],
+            id="attributes of functions",
         ),
-        ("(float[2, 3] x) => (int64[a] y) { y = own.Arg(x) }", DEFAULT, [X], [[[2, 0]]]),
-        ("(float[2, 3] x) => (int64[a] y) { y = own.Arg <along = 0> (x) }", DEFAULT, [X], [[[1, 1, 0]]]),
-        ("(float[2, 3] x) => (int64[a, b] y) { y = own.Arg(x) }", LEFT_OUT, [X], [[[1, 1, 0]]]),
-        ("(bool c, float[2, 3] x) => (int64[a, b] y) { y = own.Outer(c, x) }", NESTED, [TRUE, X], [[[2], [0]]]),
-        ("(bool c, float[2, 3] x) => (int64[a, b] y) { y = own.Outer(c, x) }", NESTED, [FALSE, X], [[[1, 1, 0]]]),
-        ("(float[2, 3] x) => (int64[a, b] y) { y = own.Outer <way = 1> (x) }", PASSED_ON, [X], [[[2], [0]]]),
+        pytest.param(
+            "(float[2, 3] x) => (int64[a] y) { y = own.Arg(x) }", DEFAULT, [X], [[[2, 0]]], id="default of an attribute"
+        ),
+        pytest.param(
+            "(float[2, 3] x) => (int64[a] y) { y = own.Arg <along = 0> (x) }",
+            DEFAULT,
+            [X],
+            [[[1, 1, 0]]],
+            id="attribute in place of a default",
+        ),
+        pytest.param(
+            "(float[2, 3] x) => (int64[a, b] y) { y = own.Arg(x) }",
+            LEFT_OUT,
+            [X],
+            [[[1, 1, 0]]],
+            id="attribute left out",
+        ),
+        pytest.param(
+            "(bool c, float[2, 3] x) => (int64[a, b] y) { y = own.Outer(c, x) }",
+            NESTED,
+            [TRUE, X],
+            [[[2], [0]]],
+            id="function in a branch",
+        ),
+        pytest.param(
+            "(bool c, float[2, 3] x) => (int64[a, b] y) { y = own.Outer(c, x) }",
+            NESTED,
+            [FALSE, X],
+            [[[1, 1, 0]]],
+            id="function in the other branch",
+        ),
+        pytest.param(
+            "(float[2, 3] x) => (int64[a, b] y) { y = own.Outer <way = 1> (x) }",
+            PASSED_ON,
+            [X],
+            [[[2], [0]]],
+            id="attribute passed on",
+        ),
         # Types pass through a function without declarations.
-        ("(uint16[3] x, uint16[3] z) => (int64[1] y) { y = own.LastOfMiddle(x, z) }", MIDDLE, [A, B], [[1]]),
+        pytest.param(
+            "(uint16[3] x, uint16[3] z) => (int64[1] y) { y = own.LastOfMiddle(x, z) }",
+            MIDDLE,
+            [A, B],
+            [[1]],
+            id="types through a function",
+        ),
     ],
 )
 def test_operators_inside(body, functions, inputs, expected):

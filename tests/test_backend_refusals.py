@@ -172,35 +172,49 @@ PATTERNS = "; help  if these are bit patterns, say so: c.view(ml_dtypes.bfloat16
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ([A, A], "the model takes 3 inputs, not 2; help  in this order: a, b, c"),
-        (A, "the inputs are neither a list nor a dict; given ndarray; help  put a single array into a list: run([x])"),
-        ({"a": A, "b": A}, "input 'c' is missing; given inputs a, b"),
-        ({}, "input 'a' is missing; given inputs none"),
-        ({"a": A, "b": A, "c": C, "d": A}, "the model has no input 'd'; help  its inputs are: a, b, c"),
-        (
+        pytest.param([A, A], "the model takes 3 inputs, not 2; help  in this order: a, b, c", id="one input too few"),
+        pytest.param(
+            A,
+            "the inputs are neither a list nor a dict; given ndarray; help  put a single array into a list: run([x])",
+            id="an array in place of a list",
+        ),
+        pytest.param({"a": A, "b": A}, "input 'c' is missing; given inputs a, b", id="a name missing"),
+        pytest.param({}, "input 'a' is missing; given inputs none", id="no names"),
+        pytest.param(
+            {"a": A, "b": A, "c": C, "d": A},
+            "the model has no input 'd'; help  its inputs are: a, b, c",
+            id="an unknown name",
+        ),
+        pytest.param(
             [A.astype(np.float64), A, C],
             f"input 'a' has elements of type float64, not float32; given a: float64[2, 3]{DECLARED}",
+            id="type",
         ),
-        (
+        pytest.param(
             [np.array([["a"]]), A, C],
             f"input 'a' has elements of type str32, not float32; given a: str32[1, 1]{DECLARED}",
+            id="type of text",
         ),
-        ([A[0], A, C], f"input 'a' has rank 1, not 2; given a: float32[3]{DECLARED}"),
-        (
+        pytest.param([A[0], A, C], f"input 'a' has rank 1, not 2; given a: float32[3]{DECLARED}", id="rank"),
+        pytest.param(
             [A[:, :2], A, C],
             f"input 'a' has 2 elements along axis 1, where the model declares 3; given a: float32[2, 2]{DECLARED}",
+            id="length of an axis",
         ),
-        (
+        pytest.param(
             [A, A[:1], C],
             "dimension 'n' is 2 in 'a' but 1 in 'b'; given b: float32[1, 3]; help  the model declares float32[n, m]",
+            id="a dimension with two values",
         ),
-        (
+        pytest.param(
             [A, A, np.zeros(2, np.uint16)],
             f"input 'c' has elements of type uint16, not bfloat16; given c: uint16[2]{PATTERNS}",
+            id="type beside bfloat16",
         ),
-        (
+        pytest.param(
             [A, A, np.zeros(2, "V2")],
             f"input 'c' has elements of type void16, not bfloat16; given c: void16[2]{PATTERNS}",
+            id="bit patterns of bfloat16",
         ),
     ],
 )

@@ -329,27 +329,27 @@ def offered(line):
     return {(each.type, each.value) for each in items}
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    {
-        "c": {"check", "conformance"},
-        "conformance r": {"run"},
-        "apply arg": {"argmax", "argmin"},
-        "explain EX10": {rule.code for rule in RULES if rule.code.startswith("EX10")},
-        "explain Axis": {"AxisError"},
-        "check m.onnx --for onnx": {"onnxruntime", "onnx.reference", "onnx2torch"},
-        "check m.onnx --select EX003,EX00": {f"EX003,{rule.code}" for rule in RULES if rule.code[:4] == "EX00"},
-        "check m.onnx --ignore ex003": {"EX003"},
-        "fix m.onnx --for directml-4": {"directml-4_0", "directml-4_1"},
-        "conformance run extr": {"extremum"},
-        "conformance run --compare extremum onnx.r": {"onnx.reference"},
-        "conformance export suite --operator Arg": {"ArgMax", "ArgMin"},
-        "conformance run --type bf": {"bfloat16"},
-        "conformance run --topic na": {"nan"},
-        "run m.onnx --engine ref": {"reference"},
-        "lower m.onnx --format dx": {"dxdispatch"},
-    }.items(),
-)
+COMPLETIONS = {
+    "c": {"check", "conformance"},
+    "conformance r": {"run"},
+    "apply arg": {"argmax", "argmin"},
+    "explain EX10": {rule.code for rule in RULES if rule.code.startswith("EX10")},
+    "explain Axis": {"AxisError"},
+    "check m.onnx --for onnx": {"onnxruntime", "onnx.reference", "onnx2torch"},
+    "check m.onnx --select EX003,EX00": {f"EX003,{rule.code}" for rule in RULES if rule.code[:4] == "EX00"},
+    "check m.onnx --ignore ex003": {"EX003"},
+    "fix m.onnx --for directml-4": {"directml-4_0", "directml-4_1"},
+    "conformance run extr": {"extremum"},
+    "conformance run --compare extremum onnx.r": {"onnx.reference"},
+    "conformance export suite --operator Arg": {"ArgMax", "ArgMin"},
+    "conformance run --type bf": {"bfloat16"},
+    "conformance run --topic na": {"nan"},
+    "run m.onnx --engine ref": {"reference"},
+    "lower m.onnx --format dx": {"dxdispatch"},
+}
+
+
+@pytest.mark.parametrize(("line", "words"), COMPLETIONS.items(), ids=COMPLETIONS)
 def test_completes_words(line, words):
     assert offered(line) == {("plain", word) for word in words}
 

@@ -82,26 +82,35 @@ def test_a_selection_leaves_its_cases_as_they_are(suite):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"operators": ["Sort"]}, "the suite has no operator 'Sort'; help: it has "),
-        ({"versions": [7]}, "the suite has no version 7; help: it has "),
-        ({"elements": ["float8"]}, "the suite has no element type 'float8'; help: it has "),
-        ({"topics": ["speed"]}, "the suite has no topic 'speed'; help: it has "),
-        (
+        pytest.param({"operators": ["Sort"]}, "the suite has no operator 'Sort'; help: it has ", id="operator"),
+        pytest.param({"versions": [7]}, "the suite has no version 7; help: it has ", id="version"),
+        pytest.param(
+            {"elements": ["float8"]}, "the suite has no element type 'float8'; help: it has ", id="element type"
+        ),
+        pytest.param({"topics": ["speed"]}, "the suite has no topic 'speed'; help: it has ", id="topic"),
+        pytest.param(
             {"names": ["argmax_13_float32_nan_midle_row"]},
             "the suite has no case 'argmax_13_float32_nan_midle_row'; help: did you mean "
             "argmax_13_float32_nan_middle_row or ",
+            id="misspelt case",
         ),
-        (
+        pytest.param(
             {"names": ["test_topk_24_float32_nan"]},
             "the suite has no case 'topk_24_float32_nan'; help: 18 names begin so: topk_24_float32_nan_first_row, "
             "topk_24_float32_nan_first_column, topk_24_float32_nan_first_rank_1 and 15 more",
+            id="start of many cases",
         ),
-        (
+        pytest.param(
             {"names": ["topk_24_float32_nan_first"]},
             "the suite has no case 'topk_24_float32_nan_first'; help: did you mean topk_24_float32_nan_first_row or "
             "topk_24_float32_nan_first_column or topk_24_float32_nan_first_rank_1?",
+            id="start of three cases",
         ),
-        ({"names": ["xyz"]}, "the suite has no case 'xyz'; help: extremum conformance export lists them"),
+        pytest.param(
+            {"names": ["xyz"]},
+            "the suite has no case 'xyz'; help: extremum conformance export lists them",
+            id="no such case",
+        ),
     ],
 )
 def test_a_selection_of_what_is_not_there(given, message):

@@ -348,33 +348,43 @@ def test_the_largest_index_fits():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (
+        pytest.param(
             lambda: TensorDesc(FLOAT32, (2, 3), (1,)),
             "2 dimensions have 1 strides; at: TensorDesc.strides; given: strides=(1,), sizes=(2, 3)",
+            id="number of strides",
         ),
-        (
+        pytest.param(
             lambda: dml.create_operator(argmax(axes=(0, 5))),
             "DML_ARGMAX-4_1 has axes=5, but its input has rank 2; at: DML_ARGMAX, feature level 6_4; given: "
             "input_tensor: FLOAT32[2, 3], output_tensor: INT64[2, 1], axes=(0, 5), axis_direction=INCREASING; "
             "help: use a value in [0, 1]",
+            id="axis out of range",
         ),
-        (
+        pytest.param(
             lambda: dml.ArgMaxOperatorDesc(tensor("INT8 2"), (2,), (0,)),
             "output_tensor is of type tuple, not TensorDesc; at: DML_ARGMAX.output_tensor",
+            id="output that is no tensor",
         ),
-        (lambda: argmax(axes=1), "axes is not a sequence of integers; at: DML_ARGMAX.axes; given: axes=1"),
-        (
+        pytest.param(
+            lambda: argmax(axes=1),
+            "axes is not a sequence of integers; at: DML_ARGMAX.axes; given: axes=1",
+            id="axes that are no sequence",
+        ),
+        pytest.param(
             lambda: dml.ArgMinOperatorDesc(tensor("INT8 2"), tensor("INT64 1"), (0,), 2),
             "axis_direction has no value 2; at: DML_ARGMIN.axis_direction; "
             "help: use AxisDirection: INCREASING, DECREASING",
+            id="enumeration",
         ),
-        (
+        pytest.param(
             lambda: dml.TopKOperatorDesc(tensor("INT8 2"), tensor("INT8 1"), tensor("UINT32 1"), 0, 1.5),
             "k is not an integer; at: DML_TOP_K.k; given: k=1.5",
+            id="k that is no integer",
         ),
-        (
+        pytest.param(
             lambda: dml.ReduceOperatorDesc(10, tensor("INT8 2"), tensor("INT8 1"), (0,)),
             "function has no value 10; at: DML_REDUCE.function; help: use ReduceFunction: ARGMAX, ARGMIN, MAX, MIN",
+            id="function of a reduction",
         ),
     ],
 )

@@ -234,7 +234,14 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(("parse", "text"), [(parse, text) for parse, (_, texts) in FORMS.items() for text in texts])
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        pytest.param(parse, text, id=f"{words.partition(';')[0]} {text[:20]}")
+        for parse, (words, texts) in FORMS.items()
+        for text in texts
+    ],
+)
 def test_refuses_a_malformed_text(parse, text):
     assert error_of(InputError, parse, [text]).one_line().endswith(f" is not of the form {FORMS[parse][0]}")
 

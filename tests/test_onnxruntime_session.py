@@ -158,23 +158,26 @@ ROW = np.zeros(3, np.float32)
 @pytest.mark.parametrize(
     ("proto", "inputs", "message"),
     [
-        (
+        pytest.param(
             model("(float[n, m] x) => (int64[a, b] y) { y = ArgMax <axis = 1> (x) }"),
             [NUMBERS],
             "ArgReduce: there is nothing to choose from: axis 1 of the input has no element; given: float32[2, 0]; "
             "help: reduce axes that are not empty",
+            id="an empty axis",
         ),
-        (
+        pytest.param(
             model("(float[n] x, float[m] y) => (float[k] z) { z = Max(x, y) }", opset=6),
             [ROW, ROW[:1]],
             "Extremum: the operands differ in shape; given: float32[3], float32[1]; "
             "help: give operands of one shape, or set broadcast=1",
+            id="shapes that differ",
         ),
-        (
+        pytest.param(
             model("(float[n] x, float[m] y) => (float[k] z) { z = Min(x, y) }"),
             [ROW, ROW[:2]],
             "Extremum: the operands cannot be broadcast against each other; given: float32[3], float32[2]; "
             "help: dimensions, aligned at the last one, must be equal or 1",
+            id="shapes that cannot be broadcast",
         ),
     ],
 )

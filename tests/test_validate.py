@@ -22,32 +22,51 @@ def refused(error, call, *arguments, **named):
 @pytest.mark.parametrize(
     ("version", "given", "message"),
     [
-        (
+        pytest.param(
             row("Max", 6),
             {"consumed_inputs": [1]},
             "has no attribute 'consumed_inputs' (the last to have it was Max-1); drop it, it has no effect",
+            id="attribute of an earlier version",
         ),
-        (row("Hardmax"), {"axes": [1]}, "has no attribute 'axes'; drop it; the attributes of Hardmax-13 are: axis"),
-        (row("Max"), {"axis": 1}, "has no attribute 'axis'; drop it; the attributes of Max-13 are: none"),
-        (
+        pytest.param(
+            row("Hardmax"),
+            {"axes": [1]},
+            "has no attribute 'axes'; drop it; the attributes of Hardmax-13 are: axis",
+            id="attribute of no version",
+        ),
+        pytest.param(
+            row("Max"),
+            {"axis": 1},
+            "has no attribute 'axis'; drop it; the attributes of Max-13 are: none",
+            id="Max has no axis",
+        ),
+        pytest.param(
             row("ArgMin", 12),
             {"select_last_index": -1},
             "takes 0 or 1 for 'select_last_index', not -1; runtimes disagree on what any other value means",
+            id="value other than 0 and 1",
         ),
-        (row("ArgMax"), {"axis": 1.0}, "takes an integer for 'axis', not 1.0"),
-        (row("ArgMax"), {"axis": [1]}, "takes an integer for 'axis', not [1]"),
-        (row("Max", 1), {"consumed_inputs": 1}, "takes a list of integers for 'consumed_inputs', not 1"),
-        (DML_ARGMAX, {}, "needs the attribute 'axes'"),
-        (
+        pytest.param(row("ArgMax"), {"axis": 1.0}, "takes an integer for 'axis', not 1.0", id="float for an integer"),
+        pytest.param(row("ArgMax"), {"axis": [1]}, "takes an integer for 'axis', not [1]", id="list for an integer"),
+        pytest.param(
+            row("Max", 1),
+            {"consumed_inputs": 1},
+            "takes a list of integers for 'consumed_inputs', not 1",
+            id="integer for a list",
+        ),
+        pytest.param(DML_ARGMAX, {}, "needs the attribute 'axes'", id="attribute missing"),
+        pytest.param(
             row("ReduceMax", 18),
             {"axes": [1]},
             "has no attribute 'axes' any more: it is an input; give axes as a list of int64 after the data",
+            id="attribute became an input",
         ),
-        (
+        pytest.param(
             row("ReduceMax", 20),
             {"select_last_index": 1},
             "has no attribute 'select_last_index'; "
             "drop it; the attributes of ReduceMax-20 are: keepdims, noop_with_empty_axes",
+            id="attribute of another operator",
         ),
     ],
 )
@@ -58,16 +77,23 @@ def test_refused_attributes(version, given, message):
 @pytest.mark.parametrize(
     ("version", "types", "error", "message"),
     [
-        (row("ArgMax"), [], SpecError, "takes 1 input, not 0"),
-        (row("ArgMax"), [TensorType()] * 2, SpecError, "takes 1 input, not 2"),
-        (row("Max"), [], SpecError, "takes 1 to 2147483647 inputs, not 0"),
-        (
+        pytest.param(row("ArgMax"), [], SpecError, "takes 1 input, not 0", id="no input"),
+        pytest.param(row("ArgMax"), [TensorType()] * 2, SpecError, "takes 1 input, not 2", id="two inputs"),
+        pytest.param(row("Max"), [], SpecError, "takes 1 to 2147483647 inputs, not 0", id="none of several"),
+        pytest.param(
             row("Min", 8),
             [TensorType("int32")],
             ElementTypeError,
             "does not take int32 (it came with Min-12); Cast to float64 first; the ",
+            id="type of a later version",
         ),
-        (row("Hardmax"), [TensorType("string")], ElementTypeError, "does not take string; the element types of "),
+        pytest.param(
+            row("Hardmax"),
+            [TensorType("string")],
+            ElementTypeError,
+            "does not take string; the element types of ",
+            id="string",
+        ),
     ],
 )
 def test_refused_inputs(version, types, error, message):
@@ -86,10 +112,28 @@ def axes(version, rank, **given):
 @pytest.mark.parametrize(
     ("version", "rank", "given", "message"),
     [
-        (row("ArgMin", 11), 1, {"axis": -2}, "has axis=-2, but its input has rank 1; use a value in [-1, 0]"),
-        (DML_ARGMAX, 2, {"axes": [-1]}, "has axes=-1, but its input has rank 2; use a value in [0, 1]"),
-        (row("ReduceMax"), 0, {"axes": [0]}, "has axes=0, but its input has rank 0; leave out the axes"),
-        (DML_ARGMAX, 2, {"axes": [1, 1]}, "takes each axis once"),
+        pytest.param(
+            row("ArgMin", 11),
+            1,
+            {"axis": -2},
+            "has axis=-2, but its input has rank 1; use a value in [-1, 0]",
+            id="axis below -rank",
+        ),
+        pytest.param(
+            DML_ARGMAX,
+            2,
+            {"axes": [-1]},
+            "has axes=-1, but its input has rank 2; use a value in [0, 1]",
+            id="negative axis of DirectML",
+        ),
+        pytest.param(
+            row("ReduceMax"),
+            0,
+            {"axes": [0]},
+            "has axes=0, but its input has rank 0; leave out the axes",
+            id="axis of a scalar",
+        ),
+        pytest.param(DML_ARGMAX, 2, {"axes": [1, 1]}, "takes each axis once", id="axis twice"),
     ],
 )
 def test_refused_axes(version, rank, given, message):
