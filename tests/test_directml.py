@@ -327,8 +327,8 @@ REFUSED = [
     (
         dml.ArgMaxOperatorDesc(tensor("INT8 2 3", flags=TensorFlags.OWNED_BY_DML), tensor("INT32 2 1"), (1,)),
         "6_4",
-        "SpecError: input_tensor is flagged OWNED_BY_DML, but operators have no initialisation here that could take "
-        "it; help: use TensorFlags.NONE and bind the tensor in dispatch",
+        "SpecError: input_tensor is flagged OWNED_BY_DML, which is not supported: no operator is initialised with "
+        "tensors; help: use TensorFlags.NONE and bind the tensor in dispatch",
     ),
 ]
 

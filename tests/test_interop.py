@@ -411,7 +411,7 @@ def test_a_default_may_be_a_time_of_python_or_pandas():
         ex.max(nothing, nan_policy="omit", default=datetime(2021, 1, 1, tzinfo=timezone.utc))
 
 
-NO_TYPE = "no type of NumPy's stands for elements of type "
+NO_TYPE = "NumPy has no type for elements of type "
 BARE = {
     "LazyFrame": ("polars", lambda p: p.LazyFrame({"a": [1]}), "a LazyFrame of Polars has no elements yet"),
     "expression": ("polars", lambda p: p.col("a"), "an expression of Polars has no elements yet"),

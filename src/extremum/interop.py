@@ -603,7 +603,7 @@ def _pandas_operand(x: Any) -> Operand | None:
         own = getattr(x.dtype, "numpy_dtype", None)
     if own is None or (own.kind == "O" and not isinstance(x.dtype, np.dtype)):
         raise ElementTypeError(
-            f"no type of NumPy's stands for elements of type {x.dtype}",
+            f"NumPy has no type for elements of type {x.dtype}",
             given=f"pandas.{type(x).__name__}",
             remedy="convert them first, as x.astype(type) does",
         )

@@ -73,7 +73,7 @@ def _require_tensor(schema: OperatorVersion, field: str, tensor: TensorDesc) -> 
         )
     if tensor.flags & TensorFlags.OWNED_BY_DML:
         raise SpecError(
-            f"{field} is flagged OWNED_BY_DML, but operators have no initialisation here that could take it",
+            f"{field} is flagged OWNED_BY_DML, which is not supported: no operator is initialised with tensors",
             remedy="use TensorFlags.NONE and bind the tensor in dispatch",
         )
 

@@ -54,7 +54,7 @@ pub struct SmallInner {
     pub to: Outputs,
 }
 
-/// Whether several rows of `bytes` bytes share a register: they have to `follow` one another.
+/// Whether one register holds several rows of `bytes` bytes, which it does only where they `follow` one another without a gap.
 fn several(rows: usize, bytes: usize, follow: bool) -> bool {
     follow && bytes >= 2 && bytes.is_power_of_two() && rows * bytes <= SMALL_INNER_MOST_SHARED_BYTES
 }

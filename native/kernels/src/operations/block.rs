@@ -47,13 +47,13 @@ pub struct EndsOfBlock<'a> {
 }
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
-    /// Reads one block, which begins at `at` and covers a `span` of the reduced axis. Finds the key, the element and the place
-    /// along that axis of the extremum at each position, as far as they are wanted. There is room for the results of all
-    /// positions, and unless they are null there are keys to reach for all positions. Returns whether an element that takes part
-    /// may equal what replaces skipped elements.
+    /// Reads one block, which begins at `at` and covers a `span` of the reduced axis. For each of its `len` positions, writes the
+    /// key, the element and the place along that axis of the extremum, as far as `to` wants them; `against` has the best keys so
+    /// far, or nothing. Returns whether an element that takes part may equal what replaces skipped elements.
     ///
     /// # Safety
-    /// The inputs are readable wherever the layout of the plan leads from `at` on; the results have room, as above.
+    /// The inputs are readable wherever the layout of the plan leads from `at` on; `to` has room for `len` results, and `against`
+    /// has as many keys.
     pub unsafe fn read(
         &self,
         at: &ReductionOffsets,
