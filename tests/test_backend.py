@@ -33,13 +33,19 @@ ARGMAX = "(float[n, 3] x) => (int64[n, 1] y) { y = ArgMax <axis=-1> (x) }"
 @pytest.mark.parametrize(
     "body",
     [
-        ARGMAX,
-        "(float[n, 3] x) => (int64[n, 1] y) { z = Neg (x) v = Neg (z) y = ArgMax <axis=-1> (v) }",
-        """(float[n, 3] x) => (int64[n, 1] y) {
+        pytest.param(ARGMAX, id="our operator alone"),
+        pytest.param(
+            "(float[n, 3] x) => (int64[n, 1] y) { z = Neg (x) v = Neg (z) y = ArgMax <axis=-1> (v) }",
+            id="beside other operators",
+        ),
+        pytest.param(
+            """(float[n, 3] x) => (int64[n, 1] y) {
             b = Constant <value = bool {1}> ()
             y = If (b) <then_branch = t () => (r) { r = ArgMax <axis=-1> (x) },
                         else_branch = e () => (r) { r = ArgMin <axis=-1> (x) }>
         }""",
+            id="in branches",
+        ),
     ],
 )
 @pytest.mark.parametrize("name", ["g", ""])

@@ -79,7 +79,11 @@ FUNCTION = '<domain: "own", opset_import: ["" : 13]> Best (x, k) => (y) { y, i =
 
 
 @pytest.mark.parametrize(
-    "body", [BRANCHES, f"(float[n] x) => (y) <int64[1] k = {{2}}> {{ y = own.Best (x, k) }} {FUNCTION}"]
+    "body",
+    [
+        pytest.param(BRANCHES, id="branches"),
+        pytest.param(f"(float[n] x) => (y) <int64[1] k = {{2}}> {{ y = own.Best (x, k) }} {FUNCTION}", id="a function"),
+    ],
 )
 def test_in_subgraphs_and_functions(body):
     given = model(body)

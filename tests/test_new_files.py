@@ -54,7 +54,12 @@ def test_writes_into_a_folder(target_folder, tmp_path):
 
 @pytest.mark.parametrize("has_links", [True, False])
 @pytest.mark.parametrize(
-    "make", [partial(Path.write_text, data="mine"), partial(Path.symlink_to, target="nowhere"), Path.mkdir]
+    "make",
+    [
+        pytest.param(partial(Path.write_text, data="mine"), id="a file"),
+        pytest.param(partial(Path.symlink_to, target="nowhere"), id="a link"),
+        pytest.param(Path.mkdir, id="a folder"),
+    ],
 )
 def test_nothing_is_overwritten_and_nothing_half_there(tmp_path, make, has_links, monkeypatch):
     if not has_links:
