@@ -18,7 +18,7 @@ def _result(arrays: Any, *options: Any) -> Results:
     return [(torch.broadcast_shapes(*shapes), arrays[0].dtype)]
 
 
-@operator("extremum(bool largest, int nan) -> Tensor", _result)
+@operator("extremum(bool largest, int nan)", _result)
 def extremum(results: list[Layout], arrays: tuple[Layout | None, ...], largest: bool, nan: int) -> Plan:
     """Write the best of tensors of one type at each place, or the first of them where the mask is False.
 

@@ -13,7 +13,7 @@ from extremum.engine import Engine
 from extremum.errors import ArgumentError
 from extremum.gpu import launcher, plans
 from extremum.gpu.elementwise import extremum
-from extremum.gpu.memory import bits_of, layouts_of
+from extremum.gpu.memory import bits_of
 from extremum.gpu.operands import (
     ABSENT,
     BEST,
@@ -24,7 +24,7 @@ from extremum.gpu.operands import (
     tensor_type,
     tensors_of,
 )
-from extremum.gpu.operators import Prepared, is_traced
+from extremum.gpu.operators import is_traced
 from extremum.gpu.reductions import Search, by_end, ones, reduce
 from extremum.gpu.selection import select
 from extremum.indices import reduced_axes
@@ -67,9 +67,9 @@ class Device(Engine):
             values=values,
             index=torch.int64 if index is None else tensor_type(index),
         )
-        results = reduce((x.tensor, where), *search)
-        if where is None and not is_traced(x.tensor):
-            self._search = reduce.prepared(layouts_of((x.tensor, None)), *search)
+        self._search = reduce.like((x.tensor, where), *search)
+        results = self._search(x.tensor, where)
+        if where is None:
             self.answer = _answer(self._search, len(largest), values, index is not None)
         best, places = (by_end(each, len(largest)) for each in (results[0] if values else None, results[1]))
         # Without an index type, the indices tell which slices are empty.
@@ -82,11 +82,11 @@ class Device(Engine):
 
     def ones(self, x: Elements, indices: torch.Tensor, axes: Ints) -> Any:
         """Return a tensor with a 1 at the index of each slice."""
+        search = self._search
+        mark = ones.like((x.tensor, indices), axes)
         if self.answer is not None:
-            search = self._search
-            mark = ones.prepared((layouts_of((x.tensor,))[0], search.results[1]), axes)
             self.answer = lambda x: mark(x, search(x, None)[1])[0]
-        return ones((x.tensor, indices), axes)[0]
+        return mark(x.tensor, indices)[0]
 
     def extremum(
         self, function: str, arrays: list[Any], dtype: np.dtype[Any], nan_policy: str, where: Any
@@ -100,15 +100,15 @@ class Device(Engine):
             if there is not None:
                 broadcast_with_mask(function, shape, tuple(there.shape))
         order = (function == "maximum", WORST if nan_policy == "omit" else BEST)
-        are_plain = all(own is getattr(x, "tensor", None) for own, x in zip(tensors, arrays, strict=True))
-        if are_plain and where is None and len(tensors) <= plans.MOST_OPERANDS and not is_traced(tensors[0]):
-            best = extremum.prepared(layouts_of((*tensors, None)), *order)
-            self.answer = lambda *operands: best(*operands, None)[0]
         first, *others = tensors
         while len(others) >= plans.MOST_OPERANDS:
             some = extremum((*others[: plans.MOST_OPERANDS], None), *order)
             others = [*some, *others[plans.MOST_OPERANDS :]]
-        (result,) = extremum((first, *others, there), *order)
+        best = extremum.like((first, *others, there), *order)
+        given = [getattr(each, "tensor", None) for each in arrays]
+        if where is None and all(own is other for own, other in zip((first, *others), given, strict=False)):
+            self.answer = lambda *operands: best(*operands, None)[0]
+        (result,) = best(first, *others, there)
         if nan_policy == "raise":
             nans = self.is_nan(result)
             refuse_nan_at(self.first(nans if there is None else nans & there))
@@ -168,11 +168,10 @@ class Device(Engine):
             tensor = tensor.reshape(-1)
             where = None if where is None else where.reshape(-1)
             axis = 0
-        options = (k, axis, largest, BEST if nan_first else WORST)
-        if where is None and tensor is x.tensor and not is_traced(tensor):
-            best = select.prepared(layouts_of((tensor, None)), *options)
+        best = select.like((tensor, where), k, axis, largest, BEST if nan_first else WORST)
+        if where is None and tensor is x.tensor:
             self.answer = lambda x: ValuesIndices(*best(x, None))
-        values, indices = select((tensor, where), *options)
+        values, indices = best(tensor, where)
         return values, indices
 
     def cast(self, indices: Any, dtype: np.dtype[Any]) -> Any:
@@ -183,7 +182,9 @@ class Device(Engine):
         return own
 
 
-def _answer(search: Prepared, ends: int, values: bool, indices: bool) -> Callable[[torch.Tensor], Any]:
+def _answer(
+    search: Callable[..., Any], ends: int, values: bool, indices: bool
+) -> Callable[[torch.Tensor], Any]:
     """Return what answers calls that want some results of a search."""
     if ends > 1:
         wanted = slice(0 if values else 1, 2 if indices else 1)

@@ -54,22 +54,28 @@ class Operator:
     """A function of arrays, some of which may be None, and of options that decide how it runs."""
 
     def __init__(self, schema: str, results: Callable[..., Results], plan: Callable[..., Plan]) -> None:
-        name, _, types = schema.partition("(")
+        name, _, options = schema.partition("(")
         self._results = results
         self._plan = plan
         # The layouts and the options decide everything; they are the same again and again.
         self.prepared = functools.lru_cache(maxsize=4096)(self._prepare)
         self._traced = torch.library.custom_op(
-            f"extremum::{name}", self._in_graph, mutates_args=(), schema=f"(Tensor?[] arrays, {types}"
+            f"extremum::{name}",
+            self._in_graph,
+            mutates_args=(),
+            schema=f"(Tensor?[] arrays, {options} -> Tensor[]",
         )
         self._traced.register_fake(self._fake)
 
-    def __call__(self, arrays: Sequence[Any], *options: Any) -> Any:
-        """Return the results; within a graph, a tensor without elements for one that is not wanted."""
+    def like(self, arrays: Sequence[Any], *options: Any) -> Callable[..., Sequence[Any]]:
+        """Return what answers for arrays like these; within a graph, without elements for what is not wanted."""
         if is_traced(arrays[0]):
-            results = self._traced(arrays, *options)
-            return results if isinstance(results, tuple) else (results,)
-        return self.prepared(layouts_of(arrays), *options)(*arrays)
+            return lambda *arrays: self._traced(arrays, *options)
+        return self.prepared(layouts_of(arrays), *options)
+
+    def __call__(self, arrays: Sequence[Any], *options: Any) -> Sequence[Any]:
+        """Return the results."""
+        return self.like(arrays, *options)(*arrays)
 
     def _prepare(self, arrays: tuple[Layout | None, ...], *options: Any) -> Prepared:
         device = arrays[0].device  # type: ignore[union-attr]
@@ -81,28 +87,22 @@ class Operator:
         given = [*arrays, *results]
         return Prepared(results, run if given == wanted else _fitted(run, given, wanted, len(arrays)))
 
-    def _in_graph(self, arrays: Sequence[Any], *options: Any) -> Any:
+    def _in_graph(self, arrays: Sequence[Any], *options: Any) -> list[Any]:
         own = [tuple(each) if isinstance(each, list) else each for each in options]
-        return _of_graph(arrays, self(arrays, *own))
+        return [arrays[0].new_empty(0) if each is None else each for each in self(arrays, *own)]
 
-    def _fake(self, arrays: Sequence[Any], *options: Any) -> Any:
-        make = arrays[0].new_empty
+    def _fake(self, arrays: Sequence[Any], *options: Any) -> list[Any]:
+        x = arrays[0]
         results = self._results(arrays, *options)
-        return _of_graph(arrays, [each and make(each[0], dtype=each[1]) for each in results])
+        return [x.new_empty(0) if each is None else x.new_empty(each[0], dtype=each[1]) for each in results]
 
 
 def operator(schema: str, results: Callable[..., Results]) -> Callable[[Callable[..., Plan]], Operator]:
     """Make an operator of a function that plans it: it gets the layouts of the results and of the arrays, and options.
 
-    `schema` has the name, the options and the results. `results` gets tensors or layouts, and the options.
+    `schema` has the name and the options. `results` gets tensors or layouts, and the options.
     """
     return functools.partial(Operator, schema, results)
-
-
-def _of_graph(arrays: Sequence[Any], results: Sequence[Any]) -> Any:
-    """Return results as an operator in a graph has to."""
-    own = tuple([arrays[0].new_empty(0) if each is None else each for each in results])
-    return own if own[1:] else own[0]
 
 
 def _fitted(run: Run, given: Sequence[Layout | None], wanted: Sequence[Any], inputs: int) -> Run:

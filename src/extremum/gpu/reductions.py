@@ -61,8 +61,7 @@ def _found(arrays: Any, *options: Any) -> Results:
 
 
 @operator(
-    "reduce(int[] axes, bool[] ends, int nan, bool last, bool keepdims, bool values, ScalarType index) "
-    "-> (Tensor, Tensor)",
+    "reduce(int[] axes, bool[] ends, int nan, bool last, bool keepdims, bool values, ScalarType index)",
     _found,
 )
 def reduce(results: list[Layout | None], arrays: tuple[Layout, Layout | None], *options: Any) -> Plan:
@@ -135,7 +134,7 @@ def searching(
     return in_parts
 
 
-@operator("ones(int[] axes) -> Tensor", lambda arrays, axes: [(arrays[0].shape, arrays[0].dtype)])
+@operator("ones(int[] axes)", lambda arrays, axes: [(arrays[0].shape, arrays[0].dtype)])
 def ones(results: list[Layout], arrays: tuple[Layout, Layout], axes: Ints) -> Plan:
     """Write a 1 at the index of each slice and 0 elsewhere; an index of -1 gives no 1.
 

@@ -28,7 +28,7 @@ def _selected(arrays: Any, k: int, axis: int, *options: Any) -> Results:
     return [(shape, arrays[0].dtype), (shape, torch.int64)]
 
 
-@operator("select(int k, int axis, bool largest, int nan) -> (Tensor, Tensor)", _selected)
+@operator("select(int k, int axis, bool largest, int nan)", _selected)
 def select(
     results: list[Layout], arrays: tuple[Layout, Layout | None], k: int, axis: int, largest: bool, nan: int
 ) -> Plan:
@@ -168,7 +168,7 @@ def _order(rows: torch.Tensor, where: torch.Tensor | None, end: End) -> torch.Te
 
 
 @operator(
-    "keys(bool largest, int nan) -> Tensor",
+    "keys(bool largest, int nan)",
     lambda arrays, *end: [(arrays[0].shape, key_type(arrays[0].dtype))],
 )
 def keys(results: list[Layout], arrays: tuple[Layout], largest: bool, nan: int) -> Plan:
