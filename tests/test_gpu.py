@@ -300,7 +300,13 @@ def test_what_is_not_for_a_gpu_is_refused(monkeypatch):
     )
     monkeypatch.setattr(launcher, "INTERPRETED", False)
     assert "help: call extremum.max, which takes both" in explained(gpu.max, x)
-    assert "list is not an array on a GPU" in explained(gpu.max, [1, 2])
+    for given in ((gpu.max, [1, 2]), (gpu.hardmax, [1, 2]), (gpu.top_k, [1, 2], 1), (gpu.minimum, x, [1, 2])):
+        text = "the elements are on the CPU" if x is given[1] else "list is not an array on a GPU"
+        assert text in explained(*given)
+    # A number is no array, and several are none.
+    for given in ((gpu.argmin, 5), (gpu.hardmax, 5), (gpu.top_k, 5, 1), (gpu.maximum, 5), (gpu.maximum, 5, 6)):
+        assert "int is not an array on a GPU" in explained(*given)
+    assert explained(gpu.maximum) == explained(ex.maximum)
     assert "the kernels run on GPUs of NVIDIA and AMD" in explained(gpu.max, torch.ones(3, device="meta"))
 
 

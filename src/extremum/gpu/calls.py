@@ -48,8 +48,12 @@ def _decided(function: str, arrays: tuple[Any, ...], options: dict[str, Any]) ->
     engine = Device()
     if options.pop("out", None) is not None:
         raise ArgumentError(f"{function}: results on a GPU are new arrays", remedy="omit out")
-    operands = tuple([x if type(x) in NUMBERS else operand_of(function, x, engine) for x in arrays])
     kind = FUNCTIONS[function].kind
+    # Python's numbers take the type of the arrays.
+    takes_numbers = kind is Kind.ELEMENTWISE and any(type(x) not in NUMBERS for x in arrays)
+    operands = tuple(
+        [x if takes_numbers and type(x) in NUMBERS else operand_of(function, x, engine) for x in arrays]
+    )
     if kind is Kind.ELEMENTWISE:
         results = extremum(function, operands, None, **options)
     elif kind is Kind.ONE_HOT:

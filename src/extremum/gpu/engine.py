@@ -1,4 +1,4 @@
-"""What a reduction needs of tensors on a GPU: the rules of the CPU decide, and this searches and finishes."""
+"""What the array functions need of tensors on a GPU: the rules of the CPU decide, and this searches and finishes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from extremum.signatures import ValuesIndices, result_of
 
 
 class Device(Engine):
-    """The functions of a reduction for tensors, in one call."""
+    """The functions for tensors, in one call."""
 
     of_numpy = False
 

@@ -73,9 +73,9 @@ def reduce(results: list[Layout | None], arrays: tuple[Layout, Layout | None], *
     if 0 in x.shape:
         return _nothing, [x, where, *results]
     search = Search(*options)
-    present, layout = slices_of([x] if where is None else [x, where], search.axes)
-    wanted = [*present, None][:2]
-    return searching(layout, x.dtype, where is not None, search, x.device), [*wanted, *results]
+    (own, *mask), layout = slices_of([x] if where is None else [x, where], search.axes)
+    wanted = [own, mask[0] if mask else None, *results]
+    return searching(layout, x.dtype, where is not None, search, x.device), wanted
 
 
 def by_end(results: torch.Tensor | None, ends: int) -> Sequence[torch.Tensor | None]:

@@ -42,12 +42,9 @@ def select(
         return lambda *memory: None, [*arrays, *results]
     x = arrays[0]
     order = [*(each for each in range(len(x.shape)) if each != axis), axis]
-    present, steps = zip(*[_as_rows(each, order) for each in arrays if each is not None], strict=True)
-    wanted = [*present, None][:2]
-    return _select_rows(x, steps, order, (largest, nan), k), [
-        *wanted,
-        *(each.in_order(order) for each in results),
-    ]
+    (own, *mask), steps = zip(*[_as_rows(each, order) for each in arrays if each is not None], strict=True)
+    wanted = [own, *(mask or [None]), *(each.in_order(order) for each in results)]
+    return _select_rows(x, steps, order, (largest, nan), k), wanted
 
 
 def _as_rows(x: Layout, order: list[int]) -> tuple[Layout, int]:
