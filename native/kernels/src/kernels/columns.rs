@@ -18,17 +18,19 @@
 //! Where memory holds the elements, columns are prefetched: eight rows are eight streams, which the processor does not read far
 //! enough ahead while it compares. 64 MB are 1.05 to 2.1 times as fast along a middle axis, and 32 long rows of floats 1.2 to 1.7
 //! times (EPYC, family 26, model 2). A few lines of each row are prefetched at a time: with 512 bytes of each row the same prefetches
-//! lost a tenth. Where the results of a tile go is prefetched while its first rows are read: `argmax` along a middle axis is 1.2 to 1.5
-//! times as fast. Not done: results that are written past the caches (1.1 to 1.18 times as fast in a loop that does nothing else);
-//! passes of other heights. A tile that is first filled with the worst lane needs half the copies of the loop, but takes a fifth longer
-//! for 20 rows (Xeon, family 6, model 167).
+//! lost a tenth. There, vectors that cross cache lines take up to 1.4 times as long, and NumPy's large arrays begin 16 bytes behind a
+//! line: so [`Stretches`] begin at a line. Columns behind the last whole vector would be compared one by one, which takes longer than
+//! that vector once more. Not done: a tile whose columns begin a line where those of the rows do (no gain); a prefetch of where results
+//! go; passes of other heights. A tile that is first filled with the worst lane needs half the copies of the loop, but takes a fifth
+//! longer for 20 rows (Xeon, family 6, model 167).
 
 #![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
 use crate::element::compare::{HasLane, Index, Key, Lane, beats, pick_number};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
-use crate::kernels::lanes::{Aligned, IndexOf, LaneOf, Lines, Outputs, Source, prefetch_rows};
+use crate::kernels::lanes::{Aligned, IndexOf, LINE, LaneOf, Lines, Outputs, Source, prefetch_rows};
+use crate::thresholds::ALIGNED_LEAST_ROW_BYTES;
 use crate::vector::extent::Writable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -159,6 +161,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             5 if bare => return !few::<S::As<F>, X::First, 5>(lines, columns, last, index),
             _ => {}
         }
+        let stretches = self.stretches(lines, size_of::<F>());
         let mut best = TileMemory::new();
         let mut place = TileMemory::new();
         let mut first = Accumulators::<F> { best: best.slice(columns), place: place.slice(columns) };
@@ -168,8 +171,6 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
         // Exact heights only for what most calls want: places at one end.
         let exact = EXACT && !X::BOTH && !S::MASKED;
-        // Columns of a pass between prefetches.
-        let stretch = if self.ahead.bytes == 0 { columns } else { self.ahead.stretch / size_of::<F>() };
         let mut row = 0;
         let mut nan = false;
         // As many rows in one pass as are left: each pass loads and stores the tile once.
@@ -187,14 +188,12 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             // A prefetch stands before a loop over columns: within it, the compiler would no longer vectorise.
             let mut from = 0;
             while from < columns {
-                let to = columns.min(from + stretch);
+                let (start, to, next) = stretches.after(from);
+                from = start;
                 let down = down.skip::<S::Element>(from);
                 if self.ahead.bytes != 0 {
-                    let next = down.data.address().wrapping_offset(self.ahead.bytes);
-                    prefetch_rows(next, lines.stride, height, (to - from) * size_of::<F>());
-                    if row == 0 {
-                        self.to[0].prefetch(from, to - from, size_of::<F>());
-                    }
+                    let ahead = down.data.address().wrapping_offset(self.ahead.bytes);
+                    prefetch_rows(ahead, lines.stride, height, (to - from) * size_of::<F>());
                 }
                 let one = &mut first.between(from, to);
                 let other = &mut second.between(if X::BOTH { from } else { 0 }, if X::BOTH { to } else { 0 });
@@ -207,7 +206,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                     (1, false) => pass::<S::As<F>, X, 1, false, PLACES>(down, row, one, other),
                     (_, false) => pass::<S::As<F>, X, 2, false, PLACES>(down, row, one, other),
                 };
-                from = to;
+                from = next;
             }
             row += height;
         }
@@ -218,6 +217,18 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             }
         }
         !nan
+    }
+
+    /// How the columns of each pass are cut, of elements of `size` bytes.
+    #[inline(always)]
+    fn stretches(&self, lines: Lines, size: usize) -> Stretches {
+        let columns = self.columns;
+        if self.ahead.bytes == 0 {
+            return Stretches { columns, most: columns, line: columns, head: 0 };
+        }
+        let are_alike = lines.stride % LINE as isize == 0 && columns * size >= ALIGNED_LEAST_ROW_BYTES;
+        let head = if are_alike { lines.data.address().addr().wrapping_neg() % LINE / size } else { 0 };
+        Stretches { columns, most: self.ahead.stretch / size, line: LINE / size, head }
     }
 
     /// Writes the results of the columns of a tile.
@@ -265,6 +276,38 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                     values.element::<S::Element>(column).write_unaligned(element);
                 }
             }
+        }
+    }
+}
+
+/// Cuts the columns of a pass into stretches. Where the first column does not begin a cache line, the second stretch does, so that
+/// no vector behind it crosses lines; the first and the last stretch are one vector then, and overlap their neighbours.
+#[derive(Clone, Copy, Debug)]
+struct Stretches {
+    columns: usize,
+    /// The most columns of a stretch.
+    most: usize,
+    /// Columns of a cache line.
+    line: usize,
+    /// Columns before the first that begins a line; 0 where lines do not matter.
+    head: usize,
+}
+
+impl Stretches {
+    /// The stretch that follows `from` columns: where it begins and ends, and behind which columns the next one follows.
+    #[inline(always)]
+    fn after(self, from: usize) -> (usize, usize, usize) {
+        let Self { columns, most, line, head } = self;
+        if head == 0 {
+            let to = columns.min(from + most);
+            (from, to, to)
+        } else if from == 0 {
+            (0, line, head)
+        } else if columns - from < line {
+            (columns - line, columns, columns)
+        } else {
+            let to = from + most.min((columns - from) / line * line);
+            (from, to, to)
         }
     }
 }
@@ -413,4 +456,33 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize, const PLACES: bool>(
         nan = nan.or(lane.unordered::<O>(lane));
     }
     ((champion, at), nan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stretches;
+
+    #[test]
+    fn stretches_reach_every_column_and_keep_to_lines() {
+        let line = 16;
+        for columns in [32, 33, 47, 48, 100, 512] {
+            for most in [32, 64] {
+                for head in 0..line {
+                    let stretches = Stretches { columns, most, line, head };
+                    let mut reached = 0;
+                    let mut from = 0;
+                    while from < columns {
+                        let (start, to, next) = stretches.after(from);
+                        assert!(start <= reached && start < to && to <= columns && to - start <= most);
+                        assert!(next > from && next <= to, "{stretches:?} after {from}");
+                        // What lies between the first and the last stretch begins at a line.
+                        assert!(start == 0 || to == columns || start % line == head);
+                        reached = to;
+                        from = next;
+                    }
+                    assert_eq!(reached, columns, "{stretches:?}");
+                }
+            }
+        }
+    }
 }

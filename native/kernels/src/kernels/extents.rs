@@ -96,6 +96,7 @@ fn small_inner(blocks: usize, rows: usize, columns: usize) -> usize {
         element: ElementType::Int32,
         largest: true,
         last: false,
+        ahead: 64,
         to,
     };
     // SAFETY: the memory holds the blocks and their results.

@@ -36,11 +36,12 @@ use crate::thresholds::{
     Answer, BATCH_MULTIPLE_ROWS, BATCHED_ROWS_MOST_BYTES, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS,
     INTERLEAVED_MANY_BYTES, INTERLEAVED_MANY_LEAST_ROWS, Limits, MASK_COPIED_BELOW_ELEMENTS,
     MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES,
-    MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_INTEGERS_MOST_BYTES,
-    PREFETCHED_INTERLEAVED_AHEAD_BYTES, PREFETCHED_INTERLEAVED_BYTES, PREFETCHED_ROWS_AHEAD_BYTES,
-    PREFETCHED_ROWS_BYTES, PREFETCHED_TILES_AHEAD_BYTES, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES,
-    SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS,
-    UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, prefetched_tiles_bytes, rows_least_elements,
+    MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PAST_CACHES_MOST_COLUMN_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES,
+    PREFETCHED_IN_ORDER_AHEAD_BYTES, PREFETCHED_INTEGERS_MOST_BYTES, PREFETCHED_INTERLEAVED_BYTES,
+    PREFETCHED_ROWS_AHEAD_BYTES, PREFETCHED_ROWS_BYTES, PREFETCHED_TILES_AHEAD_BYTES, ROWS_LEAST_ELEMENTS,
+    SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS,
+    TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, prefetched_tiles_bytes,
+    rows_least_elements,
 };
 use crate::vector::Register;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,9 +60,18 @@ pub struct Request<'a> {
 #[derive(Debug)]
 pub enum Kernel<'a> {
     /// Several blocks of a few columns in one call.
-    SmallInner,
+    SmallInner(Beyond),
     /// Blocks, one after the other.
     Blocks(Plan<'a>),
+}
+
+/// What is done for an array that the caches do not hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Beyond {
+    /// Bytes from what is read to what is prefetched meanwhile; 0 to prefetch nothing.
+    pub ahead: usize,
+    /// Whether results are written past the caches.
+    pub past_caches: bool,
 }
 
 /// How blocks are cut and read.
@@ -89,6 +99,8 @@ pub struct Plan<'a> {
     pub bytes: usize,
     /// What is prefetched while columns are read.
     pub columns_ahead: Ahead,
+    /// Whether results are written past the caches.
+    pub past_caches: bool,
 }
 
 /// Which kernel reads a block.
@@ -123,7 +135,10 @@ pub fn is_small(input: &Input, elements: usize) -> bool {
 /// comes first afterwards.
 pub fn choose<'a>(request: &Request, layout: &'a mut ReductionLayout, tasks: usize) -> Kernel<'a> {
     if is_small_inner(request.input, layout) {
-        return Kernel::SmallInner;
+        let size = request.input.element.size();
+        let bytes = (positions(&layout.kept) * positions(&layout.reduced)).saturating_mul(size);
+        let ahead = if bytes >= PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES { PREFETCHED_IN_ORDER_AHEAD_BYTES } else { 0 };
+        return Kernel::SmallInner(Beyond { ahead, past_caches: past_caches(size, &layout.reduced[0], bytes) });
     }
     let (form, packed) = choose_form(request, layout);
     Kernel::Blocks(Plan::new(request, form, packed, layout, tasks))
@@ -285,6 +300,7 @@ impl<'a> Plan<'a> {
             outer_reduced,
             bytes,
             columns_ahead: Ahead::NOTHING,
+            past_caches: has_columns && past_caches(size, &reduced, bytes),
         };
         let (tile, chunk) = request.sizes(&plan, uncounted);
         plan.tile = tile.min(kept.len).max(1);
@@ -319,17 +335,19 @@ impl<'a> Plan<'a> {
     }
 
     /// What is prefetched while columns of elements of `size` bytes are read: columns that memory holds, but of integers `alone`, of
-    /// which no place is wanted, only narrow ones.
+    /// which no place is wanted, only those that take long to compare, or narrow ones.
     fn prefetched_columns(&self, size: usize, alone: bool) -> Ahead {
         let bytes = self.kept.len * size;
-        let by_itself = alone && bytes > PREFETCHED_INTEGERS_MOST_BYTES;
+        // Only AVX-512 has an instruction for the larger of two 64-bit integers.
+        let are_fast = alone && (size < 8 || InstructionSet::current() == InstructionSet::Avx512);
+        let by_itself = are_fast && bytes > PREFETCHED_INTEGERS_MOST_BYTES;
         if by_itself || self.bytes < PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES {
             return Ahead::NOTHING;
         }
         match self.outer_kept.first() {
             // Rows that follow one another.
             _ if matches!(self.form, Form::Interleaved(_)) => {
-                Ahead { bytes: PREFETCHED_INTERLEAVED_AHEAD_BYTES, stretch: PREFETCHED_INTERLEAVED_BYTES }
+                Ahead { bytes: PREFETCHED_IN_ORDER_AHEAD_BYTES as isize, stretch: PREFETCHED_INTERLEAVED_BYTES }
             }
             // The same place in another tile: the tiles follow one another.
             Some(outer) if self.per_line() == 1 => {
@@ -360,6 +378,11 @@ impl<'a> Plan<'a> {
     pub fn blocks(&self) -> usize {
         positions(self.outer_reduced) * self.blocks_per_line()
     }
+}
+
+/// Whether the results of columns are written past the caches: those of an array that the caches do not hold, where they are many.
+fn past_caches(size: usize, reduced: &ReductionAxis, bytes: usize) -> bool {
+    bytes >= PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES && reduced.len * size <= PAST_CACHES_MOST_COLUMN_BYTES
 }
 
 /// How many pieces of at most `most` elements an axis is cut into. Without a division where it is one piece, as most axes are.

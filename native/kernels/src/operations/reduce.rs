@@ -12,12 +12,12 @@
 //! a part of a tile ends when it is settled, or when a part that wins ties against it is
 //! ```
 
-use crate::kernels::lanes::Outputs;
+use crate::kernels::lanes::{Outputs, end_of_copies};
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
 use crate::operations::choice::{Form, Kernel, Request, choose, is_small};
 use crate::operations::input::Input;
-use crate::operations::sink::{MinusOne, Results, Sink, Tile, are_utmost, combine};
+use crate::operations::sink::{MinusOne, Place, Results, Sink, Tile, are_utmost, combine};
 use crate::operations::small;
 use crate::operations::small_inner;
 use crate::threads;
@@ -64,9 +64,12 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let places = sinks.iter().any(|sink| sink.wants(told).index);
     let request = Request { input: &inputs[0], ends: ENDS, places };
     let kernel = choose(&request, layout, threads::tasks(num_threads));
-    let Kernel::Blocks(plan) = &kernel else {
-        // SAFETY: the caller's promise.
-        return unsafe { small_inner::reduce(inputs, layout, sinks, num_threads) };
+    let plan = match &kernel {
+        Kernel::Blocks(plan) => plan,
+        Kernel::SmallInner(beyond) => {
+            // SAFETY: the caller's promise.
+            return unsafe { small_inner::reduce(inputs, layout, sinks, num_threads, *beyond) };
+        }
     };
     let walk = Blocks { inputs, plan, origin };
     // Without a division for a small call.
@@ -101,24 +104,30 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 continue;
             }
             // Directly into the outputs where possible.
-            let mut takes = false;
-            let to = array::from_fn(|end| {
+            let places: [Place; ENDS] = array::from_fn(|end| {
                 let direct = sinks[end].direct_output(at, &plan.kept);
                 // SAFETY: the caller's promise: the sink takes the tile.
-                let (to, take) = unsafe { states[end].with(direct, sinks[end].wants(minus_one), len) };
-                takes |= take;
-                to
+                unsafe { states[end].with(direct, sinks[end].wants(minus_one), len, plan.past_caches) }
             });
+            let to = places.map(|place| place.to);
             // SAFETY: the caller's promise; `to` has room for the tile, in the output or in memory of its own.
             let identity_seen = unsafe { self.read(&at, len, 0..plan.reduced.len, &[Readable::none(); ENDS], &to) };
-            for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
+            for (place, sink) in places.iter().zip(sinks) {
                 let minus_one = match minus_one {
                     MinusOne::EmptyOrIdentity if !identity_seen => MinusOne::Empty,
                     _ => minus_one,
                 };
                 // SAFETY: what the sink wants has been written.
-                unsafe { sink.take(at, &plan.kept, Tile::of(*to, len, size, minus_one)) };
+                unsafe {
+                    match place.takes {
+                        true => sink.take(at, &plan.kept, Tile::of(place.to, len, size, minus_one)),
+                        false => place.copy_past_caches(len, size),
+                    }
+                }
             }
+        }
+        if plan.past_caches {
+            end_of_copies();
         }
     }
 

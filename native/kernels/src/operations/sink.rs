@@ -4,7 +4,7 @@ use crate::element::compare::{Key, Lane, utmost};
 use crate::element::order::Order;
 use crate::element::with_element_and_order;
 use crate::isa::{Task, dispatch};
-use crate::kernels::lanes::{LINE, Outputs, Scratch};
+use crate::kernels::lanes::{LINE, Outputs, Scratch, copy_past_caches};
 use crate::layout::{ReductionAxis, ReductionOffsets};
 use crate::operations::input::Input;
 use std::marker::PhantomData;
@@ -166,27 +166,61 @@ impl Results {
         (memory, memory.wrapping_add(keys).cast())
     }
 
-    /// Where the `len` results of a tile go, as far as they are wanted: directly to the output, or else to this memory; and whether
-    /// the sink takes the tile.
+    /// Where the `len` results of a tile go, as far as they are wanted: directly to the output, or else to this memory, also where
+    /// they are copied `past_caches` afterwards.
     ///
     /// # Safety
     /// The output has room for the tile where it is written directly.
     #[inline]
-    pub unsafe fn with(&mut self, direct: Direct, wants: Wants, len: usize) -> (Outputs, bool) {
+    pub unsafe fn with(&mut self, direct: Direct, wants: Wants, len: usize, past_caches: bool) -> Place {
         let mut values = if wants.values { direct.values } else { ptr::null_mut() };
         let mut index = if wants.index { direct.index } else { ptr::null_mut() };
         let own_values = wants.values && values.is_null();
         let own_index = wants.index && index.is_null();
-        if own_values || own_index {
+        let takes = own_values || own_index || wants.always_called;
+        let copied = past_caches && !takes;
+        let later = if copied { Direct { values, index } } else { Direct::NOTHING };
+        if own_values || own_index || copied {
             debug_assert!(len <= self.len, "{len} results, and memory for {}", self.len);
             // Elements take the memory of keys, which are not wanted.
             let memory = self.reserve();
-            values = if own_values { memory.0 } else { values };
-            index = if own_index { memory.1 } else { index };
+            values = if own_values || !later.values.is_null() { memory.0 } else { values };
+            index = if own_index || !later.index.is_null() { memory.1 } else { index };
         }
         // SAFETY: the caller's promise, and the assertion.
         let to = unsafe { Outputs::new(ptr::null_mut(), values, index, len) };
-        (to, own_values || own_index || wants.always_called)
+        Place { to, takes, later }
+    }
+}
+
+/// Where the results of a tile go.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Where a kernel writes them.
+    pub to: Outputs,
+    /// Whether the sink takes the tile.
+    pub takes: bool,
+    /// Where in the output they are copied to, past the caches.
+    later: Direct,
+}
+
+impl Place {
+    /// Copies the first `len` results to the output past the caches, where that was asked for.
+    ///
+    /// # Safety
+    /// As many have been written, of elements of `size` bytes.
+    #[inline]
+    pub unsafe fn copy_past_caches(&self, len: usize, size: usize) {
+        let Direct { values, index } = self.later;
+        // SAFETY: the caller's promise; the output has room for the tile.
+        unsafe {
+            if !values.is_null() {
+                copy_past_caches(self.to.values_of(len, size).address(), values, len * size);
+            }
+            if !index.is_null() {
+                copy_past_caches(self.to.places_of(len).address(), index.cast(), len * size_of::<i64>());
+            }
+        }
     }
 }
 

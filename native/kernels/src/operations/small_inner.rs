@@ -2,12 +2,13 @@
 //! tile would pay; here one call of a kernel reads several blocks.
 
 use crate::kernels::columns::Ahead;
-use crate::kernels::lanes::Lines;
+use crate::kernels::lanes::{Lines, end_of_copies};
 use crate::kernels::small_inner::SmallInner;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::{EndsOfBlock, read_columns};
+use crate::operations::choice::Beyond;
 use crate::operations::input::Input;
-use crate::operations::sink::{Direct, MinusOne, Results, Sink, Tile};
+use crate::operations::sink::{Direct, MinusOne, Place, Results, Sink, Tile};
 use crate::threads;
 use crate::thresholds::SMALL_INNER_TILE_COLUMNS;
 use crate::vector::extent::Readable;
@@ -23,6 +24,7 @@ pub unsafe fn reduce<const ENDS: usize>(
     layout: &ReductionLayout,
     sinks: [&(impl Sink + Sync); ENDS],
     num_threads: usize,
+    beyond: Beyond,
 ) {
     let (columns, outer) = layout.kept.split_first().expect("columns");
     let line = outer[0].len;
@@ -35,9 +37,12 @@ pub unsafe fn reduce<const ENDS: usize>(
             let blocks = (SMALL_INNER_TILE_COLUMNS / columns.len).min(line - number % line).min(numbers.end - number);
             for (input, &sink) in inputs.iter().zip(&sinks) {
                 // SAFETY: the caller's promise. Each block is read by one thread.
-                unsafe { read(input, layout, at, blocks, sink, &mut memory) };
+                unsafe { read(input, layout, at, blocks, sink, &mut memory, beyond) };
             }
             number += blocks;
+        }
+        if beyond.past_caches {
+            end_of_copies();
         }
     };
     threads::share(positions(outer), num_threads, walk);
@@ -55,6 +60,7 @@ unsafe fn read(
     blocks: usize,
     sink: &impl Sink,
     memory: &mut Results,
+    beyond: Beyond,
 ) {
     let &Input { element, largest, .. } = input;
     let line = &layout.kept[0];
@@ -66,7 +72,8 @@ unsafe fn read(
     let follow = blocks == 1 || next.strides.output == line.strides.output * columns as isize;
     let direct = if follow { sink.direct_output(at, line) } else { Direct::NOTHING };
     // SAFETY: the caller's promise: the output has room for all blocks where they follow one another.
-    let (to, takes) = unsafe { memory.with(direct, sink.wants(MinusOne::Unused), blocks * columns) };
+    let place = unsafe { memory.with(direct, sink.wants(MinusOne::Unused), blocks * columns, beyond.past_caches) };
+    let Place { to, takes, .. } = place;
     // Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
     let row = rows.strides.input;
     let step = rows.strides.index;
@@ -81,7 +88,19 @@ unsafe fn read(
         let blocks = blocks - done;
         let into = to.from(done * columns, size);
         let rows = rows.len;
-        let task = SmallInner { data, block, blocks, row, rows, columns, element, largest, last, to: into };
+        let task = SmallInner {
+            data,
+            block,
+            blocks,
+            row,
+            rows,
+            columns,
+            element,
+            largest,
+            last,
+            ahead: beyond.ahead,
+            to: into,
+        };
         // SAFETY: the caller's promise; `to` has room for all blocks, or is null where nothing is wanted.
         let count = unsafe { task.run() };
         if count < blocks {
@@ -104,6 +123,8 @@ unsafe fn read(
         // SAFETY: the kernels have written a place for each column of each block.
         unsafe { to.map_places(blocks * columns, |_, place| at.index + step * place) };
     }
+    // SAFETY: the kernels have written all of them.
+    unsafe { place.copy_past_caches(blocks * columns, size) };
     let taken = if takes { blocks } else { 0 };
     for block in 0..taken {
         // SAFETY: the caller's promise; what the sink wants has been written for each column.
