@@ -194,6 +194,10 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 if self.ahead.bytes != 0 {
                     let ahead = down.data.address().wrapping_offset(self.ahead.bytes);
                     prefetch_rows(ahead, lines.stride, height, (to - from) * size_of::<F>());
+                    if S::MASKED {
+                        let ahead = down.mask.address().wrapping_offset(self.ahead.bytes / size_of::<F>() as isize);
+                        prefetch_rows(ahead, lines.mask_stride, height, to - from);
+                    }
                 }
                 let one = &mut first.between(from, to);
                 let other = &mut second.between(if X::BOTH { from } else { 0 }, if X::BOTH { to } else { 0 });
