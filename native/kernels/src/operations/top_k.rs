@@ -22,7 +22,7 @@
 use crate::element::rule::Rule;
 use crate::element::{ElementType, Pattern};
 use crate::isa::{Set, dispatch, with_set};
-use crate::kernels::lanes::{Scratch, bits};
+use crate::kernels::lanes::{LINE, Scratch, bits, prefetch};
 use crate::kernels::omit::ReplaceSkipped as Replace;
 use crate::kernels::pack::Pack;
 use crate::kernels::top_k::{
@@ -218,6 +218,11 @@ const TILE_LEAST_REGISTERS: usize = 8;
 /// Lines that are read at a time: as many as a word has bits.
 const FIND_LINES: usize = 64;
 
+/// Samples between the one that is read and the one that is prefetched. The samples of a line took longer than all the rest of it:
+/// 64 MB of lines of 100,000 32- and 64-bit elements take 0.5 to 0.87 times as long with prefetches (EPYC, family 26, model 2,
+/// AVX-512 and AVX2).
+const SAMPLES_AHEAD: usize = 32;
+
 /// Elements that are packed, if need be, and collected at a time.
 const CHUNK_ELEMENTS: usize = 4096;
 
@@ -410,11 +415,18 @@ impl Walk<'_> {
     /// # Safety
     /// The line is one of the walk.
     unsafe fn sample<P>(&self, work: &mut Work<P>, at: ReductionOffsets) -> i64 {
-        let k = self.input.k;
+        let TopK { data, k, .. } = self.input;
         let len = self.len;
         let samples = (len / 64).clamp(256, 2048);
-        let places = (0..samples).map(|number| number * (len - 1) / (samples - 1));
-        // SAFETY: the caller's promise; the last of the places is `len - 1`.
+        // In 65,536ths of an element: a division for each sample takes as long as reading it.
+        let step = ((len - 1) << 16) / (samples - 1);
+        let place = |number: usize| ((number * step) >> 16).min(len - 1);
+        let places = (0..samples).map(|number| {
+            let later = place(number + SAMPLES_AHEAD);
+            prefetch::<LINE>(data.wrapping_offset(at.input + self.offset(later)));
+            place(number)
+        });
+        // SAFETY: the caller's promise; no place is beyond `len - 1`.
         let taken = places.filter(|&place| unsafe { self.takes_part(at, place) });
         work.keys.clear();
         // SAFETY: as above.
