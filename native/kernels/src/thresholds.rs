@@ -73,7 +73,8 @@ pub const PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25)
 pub const PREFETCHED_INTEGERS_MOST_BYTES: usize = 512;
 
 /// Bytes of a row of a tile whose vectors do not cross cache lines, where it is prefetched: 64 MB of 32 columns of 64 bits, read as rows
-/// of 2 KiB, are 1.2 to 1.45 times as fast (AVX-512; AVX2 1.2 times); rows of 1 KiB take 1.1 times as long (the same processor).
+/// of 2 KiB, are 1.05 to 1.45 times as fast, from one process to the next (AVX-512; AVX2 1.2 times); rows of 1 KiB take 1.1 times as
+/// long (the same processor).
 pub const ALIGNED_LEAST_ROW_BYTES: usize = if cfg!(debug_assertions) { 128 } else { 2048 };
 
 /// Bytes from a tile to the one that is prefetched meanwhile, where tiles follow one another.

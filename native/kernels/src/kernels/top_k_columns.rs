@@ -8,8 +8,8 @@
 //! moves to its place (Xeon, family 6, model 167).
 //!
 //! Each row waits for its predecessor where a comparison is guessed wrong, so rows are prefetched a few rows ahead. With wide tiles,
-//! 64 MB of 32 rows take 0.45 to 0.8 times as long for k up to 5, and 0.75 to 0.9 times for k 16; arrays in the caches take 0.9 to
-//! 1.07 times as long (EPYC, family 26, model 2, AVX-512 and AVX2).
+//! 64 MB of 32 or 100 rows take 0.3 to 0.7 times as long for k 5, and 0.7 to 0.9 times for k 16; arrays in the caches take 0.9 to
+//! 1.15 times as long (EPYC, family 26, model 2, AVX-512 and AVX2).
 
 #![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 

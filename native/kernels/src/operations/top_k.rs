@@ -219,7 +219,7 @@ const TILE_LEAST_REGISTERS: usize = 8;
 const FIND_LINES: usize = 64;
 
 /// Samples between the one that is read and the one that is prefetched. The samples of a line took longer than all the rest of it:
-/// 64 MB of lines of 100,000 32- and 64-bit elements take 0.5 to 0.87 times as long with prefetches (EPYC, family 26, model 2,
+/// 64 MB of lines of 100,000 32- and 64-bit elements take 0.75 to 0.9 times as long with prefetches (EPYC, family 26, model 2,
 /// AVX-512 and AVX2).
 const SAMPLES_AHEAD: usize = 32;
 
