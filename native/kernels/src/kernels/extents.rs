@@ -105,38 +105,29 @@ fn small_inner(blocks: usize, rows: usize, columns: usize) -> usize {
 
 /// Every `step`-th of some elements.
 fn packed(elements: usize, step: usize) -> usize {
-    let data = vec![7u32; elements * step];
-    let mut to = vec![0u32; elements];
-    let kernel = Pack {
-        data: data.as_ptr().cast(),
-        outer: (1, 0),
-        inner: (elements, 4 * step as isize),
-        size: 4,
-        scratch: true,
-        swapped: false,
-        to: to.as_mut_ptr().cast(),
-        step: 4 * elements,
-    };
-    // SAFETY: the memory holds the elements and their copy.
-    unsafe { kernel.run() };
-    to.iter().filter(|&&element| element == 7).count()
+    sevens_copied(elements * step, elements, (1, 0), (elements, 4 * step as isize))
 }
 
 /// Rows of `len` elements become columns.
 fn transposed(rows: usize, len: usize, gap: usize) -> usize {
-    let data = vec![7u32; rows * (len + gap)];
-    let mut to = vec![0u32; rows * len];
+    sevens_copied(rows * (len + gap), rows * len, (len, 4), (rows, 4 * (len + gap) as isize))
+}
+
+/// How many of the elements of a copy come from the memory that is packed, which has so many elements.
+fn sevens_copied(there: usize, elements: usize, outer: (usize, isize), inner: (usize, isize)) -> usize {
+    let data = vec![7u32; there];
+    let mut to = vec![0u32; elements];
     let kernel = Pack {
         data: data.as_ptr().cast(),
-        outer: (len, 4),
-        inner: (rows, 4 * (len + gap) as isize),
+        outer,
+        inner,
         size: 4,
         scratch: true,
         swapped: false,
         to: to.as_mut_ptr().cast(),
-        step: 4 * rows,
+        step: 4 * inner.0,
     };
-    // SAFETY: the memory holds the block and its copy.
+    // SAFETY: the memory holds the elements and their copy.
     unsafe { kernel.run() };
     to.iter().filter(|&&element| element == 7).count()
 }
