@@ -16,7 +16,8 @@ from click.testing import CliRunner
 import extremum as ex
 from agreement import same_bits
 from commands import printed
-from refusal import explained
+from extremum.errors import ExtremumError
+from refusal import error_of, explained
 from strategies import ELEMENT_TYPES, landmarks
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -286,8 +287,10 @@ MISTAKES = [
 def test_mistakes_have_the_words_of_the_cpu(function, given, options):
     x = np.ones(given[0], np.float16)
     x[1:2] = np.nan
-    expected = explained(getattr(ex, function), x, *given[1:], **options)
-    assert explained(getattr(gpu, function), tensor_of(x), *given[1:], **options) == expected
+    expected = error_of(ExtremumError, getattr(ex, function), x, *given[1:], **options)
+    actual = error_of(ExtremumError, getattr(gpu, function), tensor_of(x), *given[1:], **options)
+    assert type(actual) is type(expected)
+    assert str(actual) == str(expected)
 
 
 def test_what_is_not_for_a_gpu_is_refused(monkeypatch):
@@ -298,8 +301,11 @@ def test_what_is_not_for_a_gpu_is_refused(monkeypatch):
     assert "the kernels run on the CPU alone under TRITON_INTERPRET=1" in explained(
         gpu.max, torch.ones(3, device="meta")
     )
+    assert "list is not an array on a GPU" in explained(gpu.maximum, x, [1, 2, 3])
     monkeypatch.setattr(launcher, "INTERPRETED", False)
-    assert "help: call extremum.max, which takes both" in explained(gpu.max, x)
+    # Whoever calls `extremum.maximum` with arrays in both places comes here too.
+    assert "help: copy it to the GPU, or call extremum.max without arrays on a GPU" in explained(gpu.max, x)
+    assert "help: copy it to the GPU, or call extremum.max without" in explained(gpu.max, [1, 2])
     for given in ((gpu.max, [1, 2]), (gpu.hardmax, [1, 2]), (gpu.top_k, [1, 2], 1), (gpu.minimum, x, [1, 2])):
         text = "the elements are on the CPU" if x is given[1] else "list is not an array on a GPU"
         assert text in explained(*given)
@@ -316,6 +322,42 @@ def test_nothing_waits_for_the_device_while_a_graph_is_captured(monkeypatch):
     text = "a CUDA graph is being captured, and it has to see elements before it answers"
     with pytest.raises(ex.errors.ArgumentError, match=text):
         engine.Device().first(torch.tensor([False]))
+
+
+def test_a_mask_on_the_cpu_is_refused_while_a_graph_is_captured(monkeypatch):
+    monkeypatch.setattr(launcher, "is_capturing", lambda: True)
+    text = "max: a CUDA graph is being captured, and where is on the CPU; help: move the mask"
+    assert text in explained(gpu.max, tensor_of(X), where=[True, False, True], default=0)
+
+
+def within_vmap(call):
+    return torch.vmap(call)(torch.ones((2, 3)))
+
+
+def functionalized(call):
+    return torch.func.functionalize(call)(torch.ones(3))
+
+
+@pytest.mark.parametrize("transform", [within_vmap, functionalized])
+@pytest.mark.parametrize("where", [False, True], ids=["elements", "mask"])
+def test_a_tensor_without_memory_of_its_own_is_refused(transform, where):
+    x = torch.ones(3)
+
+    def call(each):
+        return gpu.max(x, where=each > 0) if where else gpu.max(each)
+
+    # The answer for a plain tensor of this layout is known.
+    gpu.max(x)
+    text = explained(transform, call)
+    assert text.startswith("ArgumentTypeError: a tensor without elements of its own, as within torch.vmap")
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_masks_that_are_no_plain_tensors_are_refused():
+    x = torch.ones((2, 3))
+    assert "laid out as torch.sparse_coo; help: pass x.to_dense()" in explained(gpu.max, x, where=(x > 0).to_sparse())
+    nested = torch.nested.nested_tensor([torch.ones(2) > 0, torch.ones(3) > 0])
+    assert "a nested tensor has rows of different lengths" in explained(gpu.max, x, where=nested)
 
 
 @pytest.fixture
@@ -450,6 +492,26 @@ def test_torch_compile_sees_one_graph(name, dynamic):
             actual, expected = (actual,), (expected,)
         for own, other in zip(actual, expected, strict=True):
             assert torch.equal(own, other)
+
+
+M = [[1.0, 5.0, 5.0], [7.0, -2.0, 7.0]]
+OPERATORS = {
+    "values": ("reduce", lambda x: ([x, None], [1], [True], 1, False, False, True, torch.int64)),
+    "both ends, masked": ("reduce", lambda x: ([x, x > 2], [0, 1], [False, True], 0, True, True, False, torch.int32)),
+    "k best": ("select", lambda x: ([x, x > 2], 2, 1, True, 1)),
+    "k best of columns": ("select", lambda x: ([x, None], 2, 0, True, 1)),
+    "ones": ("ones", lambda x: ([x.t(), torch.ones((1, 2), dtype=torch.int64)], [0])),
+    "best of operands": ("extremum", lambda x: ([x.t(), x.t(), None], True, 1)),
+    "keys": ("keys", lambda x: ([x], True, 1)),
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.filterwarnings("ignore")
+def test_pytorchs_own_check_of_operators_passes(name):
+    operator, given = OPERATORS[name]
+    checks = torch.library.opcheck(getattr(torch.ops.extremum, operator).default, given(torch.tensor(M)))
+    assert set(checks.values()) == {"SUCCESS"}
 
 
 @pytest.mark.filterwarnings("ignore")

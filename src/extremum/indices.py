@@ -111,11 +111,11 @@ def reduced_axes(
 ) -> tuple[int, ...]:
     """Return the axes that are reduced, ascending, or refuse them; None stands for all."""
     rank = len(shape)
-    several = tuple(range(rank)) if axis is None else integers(function, axis, array)
-    several = several if isinstance(several, tuple) else (several,)
+    numbers = tuple(range(rank)) if axis is None else integers(function, axis, array)
+    several = numbers if isinstance(numbers, tuple) else (numbers,)
     axes = {each % rank for each in several if -rank <= each < rank}
     if len(axes) < len(several):
-        raise axis_error(function, several, shape, array, what)
+        raise axis_error(function, numbers, shape, array, what)
     return tuple(sorted(axes))
 
 

@@ -400,6 +400,8 @@ def strided_tensor(x: Any) -> Any:
         x = torch.Tensor.as_subclass(x, torch.Tensor)
     _refuse_nested(x)
     x = without_gradient(x)
+    if torch._C._functorch.is_functorch_wrapped_tensor(x):
+        raise _without_elements(x, "a transform of torch.func has wrapped it")
     if x.layout is not torch.strided:
         raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
     # A bit of the tensor marks a pending negation or conjugation, which its memory does not show.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor
 from torch._dynamo import nonstrict_trace
 
 from extremum.elementwise import NUMBERS, extremum
@@ -33,7 +34,7 @@ def _key_of(function: str, arrays: tuple[Any, ...], *options: Any) -> Any:
     for x in arrays:
         if type(x) is not torch.Tensor or x.layout is not torch.strided:
             return None
-        if x.requires_grad or x.is_neg() or x.is_nested:
+        if x.requires_grad or x.is_neg() or x.is_nested or is_functorch_wrapped_tensor(x):
             return None
         layouts.append((x.dtype, x.shape, x.stride(), x.device))
     # 1 is equal to True, and is another option.

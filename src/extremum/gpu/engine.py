@@ -200,7 +200,7 @@ def _refuse_capture(slices: torch.Tensor) -> None:
     recorder = ""
     if is_traced(slices):
         recorder = "torch.compile traces this call"
-    elif not launcher.INTERPRETED and torch.cuda.is_current_stream_capturing():
+    elif launcher.is_capturing():
         recorder = "a CUDA graph is being captured"
     if recorder:
         raise ArgumentError(

@@ -139,6 +139,11 @@ def _is_short(memory: Any) -> bool:
 _IS_AMD = torch.version.hip is not None
 
 
+def is_capturing() -> bool:
+    """Whether a graph of CUDA is being captured: then nothing runs, and nothing may wait."""
+    return not INTERPRETED and torch.cuda.is_current_stream_capturing()
+
+
 def devices() -> list[str]:
     """Return the names of the GPUs that PyTorch knows."""
     return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]

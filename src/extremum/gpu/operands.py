@@ -88,7 +88,7 @@ def kind_of(dtype: torch.dtype) -> tuple[str, int]:
 def operand_of(function: str, x: Any, engine: Engine) -> Operand:
     """Return an array on a GPU as an operand with :class:`Elements` and an engine, or refuse it."""
     if isinstance(x, torch.Tensor):
-        tensor = without_gradient(x) if is_traced(x) else strided_tensor(x)
+        tensor = _plain(x)
         wrap: Any = _as_it_is
         library = "torch"
     else:
@@ -99,7 +99,7 @@ def operand_of(function: str, x: Any, engine: Engine) -> Operand:
     if on_cpu and not launcher.INTERPRETED:
         raise ArgumentTypeError(
             f"{function}: the elements are on the CPU, and this function takes arrays on a GPU",
-            remedy=f"call extremum.{function}, which takes both",
+            remedy=_where_to_go(function),
         )
     if not on_cpu and (launcher.INTERPRETED or tensor.device.type != "cuda"):
         where = "the CPU alone under TRITON_INTERPRET=1" if launcher.INTERPRETED else "GPUs of NVIDIA and AMD"
@@ -115,11 +115,20 @@ def _as_it_is(result: torch.Tensor, axes: Ints) -> torch.Tensor:
     return result
 
 
+def _where_to_go(function: str) -> str:
+    """Return what helps whoever has something else than an array on a GPU, beside arrays there or alone."""
+    return f"copy it to the GPU, or call extremum.{function} without arrays on a GPU"
+
+
+def _plain(x: torch.Tensor) -> torch.Tensor:
+    """Return a tensor whose memory is its elements, or refuse it."""
+    return without_gradient(x) if is_traced(x) else strided_tensor(x)
+
+
 def _by_dlpack(function: str, x: Any) -> torch.Tensor:
-    if device_of(x) is None and not launcher.INTERPRETED:
+    if device_of(x) is None and not (launcher.INTERPRETED and hasattr(x, "__dlpack__")):
         raise ArgumentTypeError(
-            f"{function}: {type(x).__qualname__} is not an array on a GPU",
-            remedy=f"call extremum.{function}, which takes arrays of any library",
+            f"{function}: {type(x).__qualname__} is not an array on a GPU", remedy=_where_to_go(function)
         )
     strides = getattr(x, "strides", None)
     if isinstance(strides, tuple) and any(stride < 0 for stride in strides):
@@ -153,9 +162,14 @@ def _way_back(x: Any) -> Any:
 def mask_of(function: str, where: Any, device: torch.device) -> Elements:
     """Return a mask of any library as a tensor on the device of its array, or refuse it."""
     if isinstance(where, torch.Tensor):
-        mask = Elements(where)
+        mask = Elements(_plain(where))
     elif device_of(where) is not None:
         mask = Elements(_by_dlpack(function, where))
+    elif launcher.is_capturing():
+        raise ArgumentError(
+            f"{function}: a CUDA graph is being captured, and where is on the CPU",
+            remedy="move the mask to the device of the array first",
+        )
     else:
         mask = Elements(torch.from_numpy(np.array(as_mask(function, where))).to(device))
     require_bool(function, mask)
