@@ -21,5 +21,6 @@ pub use operations::choice::set_small_limit;
 pub use operations::extremum::extremum;
 pub use operations::input::{Input, Omit};
 pub use operations::onehot::onehot;
-pub use operations::select::{Target, argreduce, select};
+pub use operations::reduce::argreduce;
+pub use operations::select::{Target, select};
 pub use operations::top_k::{TopK, top_k};

@@ -11,6 +11,7 @@ pub mod pack;
 pub mod rows;
 pub mod short_rows;
 pub mod small_inner;
+pub mod streaming;
 pub mod sweep;
 pub mod top_k;
 pub mod top_k_columns;

@@ -4,6 +4,8 @@
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
 //! Each thread takes some of the tiles, or parts of tiles where there are fewer tiles than tasks.
 //!
+//! [`argreduce`] is the plainest reduction: its sink stores the indices that the walk finds.
+//!
 //! Reading ends early where nothing can beat what was found: a True, the largest integer, a NaN.
 //!
 //! ```text
@@ -12,12 +14,14 @@
 //! a part of a tile ends when it is settled, or when a part that wins ties against it is
 //! ```
 
-use crate::kernels::lanes::{Outputs, end_of_copies};
-use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
+use crate::element::IndexType;
+use crate::kernels::lanes::Outputs;
+use crate::kernels::streaming::end_of_copies;
+use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
 use crate::operations::choice::{Form, Kernel, Request, choose, is_small};
 use crate::operations::input::Input;
-use crate::operations::sink::{MinusOne, Place, Results, Sink, Tile, are_utmost, combine};
+use crate::operations::sink::{Direct, MinusOne, Place, Results, Sink, Tile, are_utmost, combine};
 use crate::operations::small;
 use crate::operations::small_inner;
 use crate::threads;
@@ -25,7 +29,58 @@ use crate::thresholds::HEAD_BYTES;
 use crate::vector::extent::Readable;
 use std::array;
 use std::ops::Range;
+use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Writes the row-major index, within the reduced axes, of the extremum at every kept position. The input skips no elements.
+///
+/// `axes` yields, last dimension first, the length, the input stride, the output stride (ignored on reduced
+/// axes) and whether the axis is reduced. No reduced axis may be empty; empty kept axes mean no work.
+///
+/// # Safety
+/// The input is readable and the output writable at every position that the axes lead to; the two do not
+/// overlap; an index fits the index type.
+pub unsafe fn argreduce(
+    input: Input,
+    axes: impl Iterator<Item = (usize, isize, isize, bool)>,
+    output: *mut u8,
+    index: IndexType,
+) {
+    let axes = axes.map(|(len, input, output, reduced)| {
+        let output = if reduced { 0 } else { output };
+        (len, ReductionOffsets { input, output, ..ReductionOffsets::default() }, reduced)
+    });
+    let mut layout = ReductionLayout::default();
+    layout.fill(axes, input.last);
+    let sink = Indices { output, index };
+    // SAFETY: the caller's promise.
+    unsafe { reduce(&input, &mut layout, &sink) }
+}
+
+/// Stores indices in the output's type and layout.
+struct Indices {
+    output: *mut u8,
+    index: IndexType,
+}
+
+// SAFETY: threads write to different tiles.
+unsafe impl Sync for Indices {}
+
+impl Sink for Indices {
+    #[inline]
+    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Direct {
+        let plain = self.index.size() == 8 && (axis.strides.output == 8 || axis.len == 1);
+        let index = if plain { self.output.wrapping_offset(at.output).cast() } else { ptr::null_mut() };
+        Direct { values: ptr::null_mut(), index }
+    }
+
+    #[inline]
+    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
+        let output = self.output.wrapping_offset(at.output);
+        // SAFETY: the output is writable wherever the layout leads; a sink wants indices by default.
+        unsafe { self.index.write(output, axis.strides.output, tile.index, tile.len) }
+    }
+}
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
 ///

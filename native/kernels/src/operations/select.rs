@@ -26,56 +26,6 @@ use smallvec::SmallVec;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Writes the row-major index, within the reduced axes, of the extremum at every kept position. The input skips no elements.
-///
-/// `axes` yields, last dimension first, the length, the input stride, the output stride (ignored on reduced
-/// axes) and whether the axis is reduced. No reduced axis may be empty; empty kept axes mean no work.
-///
-/// # Safety
-/// The input is readable and the output writable at every position that the axes lead to; the two do not
-/// overlap; an index fits the index type.
-pub unsafe fn argreduce(
-    input: Input,
-    axes: impl Iterator<Item = (usize, isize, isize, bool)>,
-    output: *mut u8,
-    index: IndexType,
-) {
-    let axes = axes.map(|(len, input, output, reduced)| {
-        let output = if reduced { 0 } else { output };
-        (len, ReductionOffsets { input, output, ..ReductionOffsets::default() }, reduced)
-    });
-    let mut layout = ReductionLayout::default();
-    layout.fill(axes, input.last);
-    let sink = Indices { output, index };
-    // SAFETY: the caller's promise.
-    unsafe { reduce(&input, &mut layout, &sink) }
-}
-
-/// Stores indices in the output's type and layout.
-struct Indices {
-    output: *mut u8,
-    index: IndexType,
-}
-
-// SAFETY: threads write to different tiles.
-unsafe impl Sync for Indices {}
-
-impl Sink for Indices {
-    #[inline]
-    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Direct {
-        let plain = self.index.size() == 8 && (axis.strides.output == 8 || axis.len == 1);
-        let index = if plain { self.output.wrapping_offset(at.output).cast() } else { ptr::null_mut() };
-        Direct { values: ptr::null_mut(), index }
-    }
-
-    #[inline]
-    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
-        let output = self.output.wrapping_offset(at.output);
-        // SAFETY: the output is writable wherever the layout leads; a sink wants indices by default.
-        unsafe { self.index.write(output, axis.strides.output, tile.index, tile.len) }
-    }
-}
-
 /// Where the results at one end of the order go: in row-major order of the dimensions that are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {

@@ -2,8 +2,9 @@
 //! tile would pay; here one call of a kernel reads several blocks.
 
 use crate::kernels::columns::Ahead;
-use crate::kernels::lanes::{Lines, end_of_copies};
+use crate::kernels::lanes::Lines;
 use crate::kernels::small_inner::SmallInner;
+use crate::kernels::streaming::end_of_copies;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::{EndsOfBlock, read_columns};
 use crate::operations::choice::Beyond;
