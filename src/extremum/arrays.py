@@ -315,9 +315,9 @@ def not_there(number: int, word: str, given: str, remedy: str = "") -> ArgumentE
     else:
         help_of_word = FILL
     elements = counted(number, f"{word} element")
-    were = "they were" if number > 1 else "it were"
+    have = "has" if number == 1 else "have"
     return ArgumentError(
-        f"{elements} would be compared as if {were} there",
+        f"{elements} {have} no value to compare",
         given=given,
         remedy=remedy or help_of_word,
     )
