@@ -168,7 +168,7 @@ fn long_lines(lines: usize, len: usize, masked: bool, columns: bool) -> usize {
 unsafe fn rows<S: Source<Element: Sweep>>(lines: Lines, rows: usize, len: usize, to: &[Outputs]) {
     let against = &[Readable::none()];
     // SAFETY: the caller's promise.
-    unsafe { Rows::<S, Largest> { lines, rows, len, last: false, against, to, ends: PhantomData }.run() }
+    unsafe { Rows::<S, Largest> { lines, rows, len, last: false, ahead: 64, against, to, ends: PhantomData }.run() }
 }
 
 /// # Safety

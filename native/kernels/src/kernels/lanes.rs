@@ -76,10 +76,8 @@ pub trait Source: Copy {
     fn skip(self, elements: usize) -> Self;
     /// The elements without their mask.
     fn plain(self) -> Plain<Self::Element>;
-    /// Prefetches elements from `from` on with their mask. Elements without one are a single stream: those the processor reads
-    /// ahead by itself.
-    #[inline(always)]
-    fn prefetch_masked(self, _from: usize, _elements: usize) {}
+    /// Prefetches elements from `from` on, with their mask if there is one.
+    fn prefetch(self, from: usize, elements: usize);
 }
 
 /// The lane of the elements of a source.
@@ -150,6 +148,10 @@ impl<E: HasLane> Source for Plain<E> {
     fn plain(self) -> Self {
         self
     }
+    #[inline(always)]
+    fn prefetch(self, from: usize, elements: usize) {
+        prefetch_rows(self.skip(from).data.address(), 0, 1, elements * size_of::<E>());
+    }
 }
 
 /// Elements under a mask: an element whose byte is 0 is skipped.
@@ -194,10 +196,9 @@ impl<E: HasLane> Source for Masked<E> {
         self.data
     }
     #[inline(always)]
-    fn prefetch_masked(self, from: usize, elements: usize) {
-        let after = self.skip(from);
-        prefetch_rows(after.data.address(), 0, 1, elements * size_of::<E>());
-        prefetch_rows(after.mask.address(), 0, 1, elements);
+    fn prefetch(self, from: usize, elements: usize) {
+        self.data.prefetch(from, elements);
+        prefetch_rows(self.mask.address().wrapping_add(from), 0, 1, elements);
     }
 }
 

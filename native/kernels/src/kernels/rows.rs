@@ -34,6 +34,8 @@ pub struct Rows<'a, S: Source, X> {
     pub len: usize,
     /// Whether the last of equal elements wins.
     pub last: bool,
+    /// Bytes from what is read to what is prefetched meanwhile; 0 to prefetch nothing.
+    pub ahead: usize,
     /// For each end, the keys that the rows must reach, or nothing. For a row that falls short, place and value are unspecified.
     pub against: &'a [Readable],
     /// For each end, where the results go.
@@ -53,7 +55,7 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
         let to = [self.to[0], self.to[other]];
         let against = [self.against[0], self.against[other]];
         for row in 0..self.rows {
-            let [first, second] = find::<S, X>(self.lines.line(row as isize), self.len, self.last);
+            let [first, second] = find::<S, X>(self.lines.line(row as isize), self.len, self.last, self.ahead);
             self.finish::<X::First>(to[0], against[0], row, first);
             if X::BOTH {
                 self.finish::<X::Second>(to[1], against[1], row, second);
@@ -183,7 +185,12 @@ type Candidate<E> = (Option<Key<E>>, (usize, usize));
 /// # Safety
 /// The `len` elements, at least one, may be read.
 #[inline(always)]
-unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: bool) -> [Candidate<S::Element>; 2] {
+unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
+    source: S,
+    len: usize,
+    last: bool,
+    ahead: usize,
+) -> [Candidate<S::Element>; 2] {
     let size = size_of::<S::Element>();
     // Two variables: the compiler would keep an array in memory.
     let mut first: Candidate<S::Element> = (None, (0, len));
@@ -212,8 +219,8 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
         block = whole;
         let champions = [first.0, second.0];
         let [one, other] = match S::MASKED {
-            true => sweep_ends::<S, X>(source.skip(start), stop - start, champions),
-            false => S::Element::sweep::<X>(source.skip(start).plain(), stop - start, champions),
+            true => sweep_ends::<S, X>(source.skip(start), stop - start, ahead, champions),
+            false => S::Element::sweep::<X>(source.skip(start).plain(), stop - start, ahead, champions),
         };
         if one.is_some() {
             first = (one, (start, stop));

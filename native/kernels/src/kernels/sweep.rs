@@ -11,9 +11,8 @@
 //! the key is the best of its lanes
 //! ```
 //!
-//! Memory is read once, in the order of addresses, as one stream: the processor reads ahead by itself, without a prefetch (one gains a
-//! tenth beyond the caches, and costs 3 % within them). Elements and their mask are two streams, which are prefetched. A
-//! kernel that kept the best lanes in memory, and took several stretches at a time to load and store them less often,
+//! Memory is read once, in the order of addresses, as one stream, which the processor reads ahead by itself; what the caches do not
+//! hold is prefetched nevertheless. A kernel that kept the best lanes in memory, and took several stretches at a time to load and store them less often,
 //! looked like eight streams: on Zen 3 and Zen 4 it took up to three times as long beyond the caches, and twice as long within
 //! them. Eight registers hide the latency of a comparison (Zen 3, AVX2: 150 GB/s from the first-level cache; four give 97).
 
@@ -33,13 +32,14 @@ pub trait Sweep: HasLane {
     /// Whether the type has only two keys: a search for the first element with the better key is then enough.
     const TWO_KEYS: bool = false;
 
-    /// For each end of the order, the extreme key of a block, if it is better than the champion so far.
+    /// For each end of the order, the extreme key of a block, if it is better than the champion so far. Elements `ahead` bytes
+    /// further on are prefetched meanwhile, unless that is 0.
     ///
     /// # Safety
     /// As for [`sweep_ends`].
     #[inline(always)]
-    unsafe fn sweep<X: Ends>(data: Plain<Self>, len: usize, champions: Keys<Self>) -> Keys<Self> {
-        sweep_ends::<Plain<Self>, X>(data, len, champions)
+    unsafe fn sweep<X: Ends>(data: Plain<Self>, len: usize, ahead: usize, champions: Keys<Self>) -> Keys<Self> {
+        sweep_ends::<Plain<Self>, X>(data, len, ahead, champions)
     }
 }
 
@@ -57,12 +57,12 @@ impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
     /// Compares bits, which is as cheap as comparing integers. As signed integers, the positive floats are in order and
     /// above all others; as unsigned integers, the negative ones are, in reverse order. A block is small enough to be read twice.
     #[inline(always)]
-    unsafe fn sweep<X: Ends>(data: Plain<Self>, len: usize, champions: Keys<Self>) -> Keys<Self> {
+    unsafe fn sweep<X: Ends>(data: Plain<Self>, len: usize, ahead: usize, champions: Keys<Self>) -> Keys<Self> {
         if len < FLOAT16_BITS_LEAST_ELEMENTS || !X::First::NAN_WINS {
-            return sweep_ends::<Plain<Self>, X>(data, len, champions);
+            return sweep_ends::<Plain<Self>, X>(data, len, ahead, champions);
         }
-        let signed = sweep_lanes::<i16, Largest>(data.cast(), len, None);
-        let unsigned = sweep_lanes::<u16, Largest>(data.cast(), len, None);
+        let signed = sweep_ends::<Plain<i16>, Largest>(data.cast(), len, ahead, [None; 2])[0];
+        let unsigned = sweep_again::<u16, Largest>(data.cast(), len);
         let (Some(signed), Some(unsigned)) = (signed, unsigned) else { return [None; 2] };
         let first = Self::by_bits::<X::First>(data, len, signed, unsigned, champions[0]);
         [first, if X::BOTH { Self::by_bits::<X::Second>(data, len, signed, unsigned, champions[1]) } else { None }]
@@ -92,9 +92,9 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
             // magnitude does.
             Self::lane_of::<O>(match O::LARGEST {
                 true if signed >= 0 => signed,
-                true => -((sweep_lanes::<u16, Smallest>(data.cast(), len, None)? & !SIGN) as i16),
+                true => -((sweep_again::<u16, Smallest>(data.cast(), len)? & !SIGN) as i16),
                 false if unsigned >= SIGN => -((unsigned & !SIGN) as i16),
-                false => sweep_lanes::<i16, Smallest>(data.cast(), len, None)?,
+                false => sweep_again::<i16, Smallest>(data.cast(), len)?,
             })
         };
         Some(key).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
@@ -105,40 +105,40 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
 /// enough to be still in the first-level cache when the place is searched.
 pub const SWEEP_BYTES: usize = 16384;
 
-/// Bytes between the elements under a mask that are read and those that are prefetched. Rows of 1024 elements in 64 MB take 0.5 to 0.7
-/// times as long as without prefetches (of 8 bits 0.95 to 1.02 times), rows of 4000 elements 0.65 to 0.9 times; in the caches rows
-/// take 0.87 to 1.1 times as long (EPYC, family 26, model 2, AVX-512 and AVX2).
-const MASKED_AHEAD_BYTES: usize = 4096;
-
 /// Elements that are searched side by side. The compiler unrolls loops over fewer elements before it vectorises, and then does
 /// not vectorise them at all.
 pub const STRETCH_ELEMENTS: usize = 64;
 
-/// The extreme key of a block, if it is better than the champion so far.
+/// The extreme key of a block that the first-level cache holds.
 ///
 /// # Safety
 /// As for [`sweep_ends`].
 #[inline(always)]
-unsafe fn sweep_lanes<E: HasLane, O: Order>(data: Plain<E>, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
-    sweep_ends::<Plain<E>, O>(data, len, [champion, None])[0]
+unsafe fn sweep_again<E: HasLane, O: Order>(data: Plain<E>, len: usize) -> Option<Key<E>> {
+    sweep_ends::<Plain<E>, O>(data, len, 0, [None; 2])[0]
 }
 
 /// A key for each end of the order, where there is one.
 pub type Keys<E> = [Option<Key<E>>; 2];
 
 /// For each end of the order, the extreme key of a block without its masked elements, if it is better than the champion so
-/// far.
+/// far. Elements `ahead` bytes further on are prefetched meanwhile, with their mask, unless that is 0.
 ///
 /// # Safety
 /// The source has `len` elements, at least one, which may be read.
 #[inline(always)]
-pub unsafe fn sweep_ends<S: Source, X: Ends>(source: S, len: usize, champions: Keys<S::Element>) -> Keys<S::Element> {
+pub unsafe fn sweep_ends<S: Source, X: Ends>(
+    source: S,
+    len: usize,
+    ahead: usize,
+    champions: Keys<S::Element>,
+) -> Keys<S::Element> {
     debug_assert!(len > 0, "a block without elements has no extremum");
     match size_of::<S::Element>() {
-        1 => sweep_by::<S, X, 64, 32>(source, len, champions),
-        2 => sweep_by::<S, X, 32, 16>(source, len, champions),
-        4 => sweep_by::<S, X, 16, 8>(source, len, champions),
-        _ => sweep_by::<S, X, 8, 4>(source, len, champions),
+        1 => sweep_by::<S, X, 64, 32>(source, len, ahead, champions),
+        2 => sweep_by::<S, X, 32, 16>(source, len, ahead, champions),
+        4 => sweep_by::<S, X, 16, 8>(source, len, ahead, champions),
+        _ => sweep_by::<S, X, 8, 4>(source, len, ahead, champions),
     }
 }
 
@@ -152,15 +152,16 @@ pub unsafe fn sweep_ends<S: Source, X: Ends>(source: S, len: usize, champions: K
 unsafe fn sweep_by<S: Source, X: Ends, const W: usize, const HALF: usize>(
     source: S,
     len: usize,
+    ahead: usize,
     champions: Keys<S::Element>,
 ) -> Keys<S::Element> {
     // Both ends, and a mask, need twice as many registers: then two of each are as many as there are.
     if len >= 4 * W && !X::BOTH && !S::MASKED {
-        sweep_registers::<S, X, W, 4>(source, len, champions)
+        sweep_registers::<S, X, W, 4>(source, len, ahead, champions)
     } else if len >= 2 * W && (X::BOTH || S::MASKED) {
-        sweep_registers::<S, X, W, 2>(source, len, champions)
+        sweep_registers::<S, X, W, 2>(source, len, ahead, champions)
     } else if len >= 2 * HALF {
-        sweep_registers::<S, X, HALF, 2>(source, len, champions)
+        sweep_registers::<S, X, HALF, 2>(source, len, ahead, champions)
     } else {
         let second = if X::BOTH { sweep_few::<S, X::Second>(source, len, champions[1]) } else { None };
         [sweep_few::<S, X::First>(source, len, champions[0]), second]
@@ -190,6 +191,7 @@ unsafe fn sweep_few<S: Source, O: Order>(
 unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
     source: S,
     len: usize,
+    ahead: usize,
     champions: Keys<S::Element>,
 ) -> Keys<S::Element> {
     debug_assert!(len >= K * W && K.is_multiple_of(2), "{len} elements do not fill {K} registers of {W}");
@@ -200,7 +202,9 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
     while at < len {
         // Reading an element twice does not change an extremum.
         at = at.min(len - K * W);
-        source.prefetch_masked(at + MASKED_AHEAD_BYTES / size_of::<S::Element>(), K * W);
+        if ahead > 0 {
+            source.prefetch(at + ahead / size_of::<S::Element>(), K * W);
+        }
         for pair in (0..K).step_by(2) {
             // Without the fence the compiler reads the last pairs before the first.
             compiler_fence(Ordering::SeqCst);

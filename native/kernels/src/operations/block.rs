@@ -107,7 +107,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         // SAFETY: the lines are those of the block, or of its copy, which has the same shape.
         let read = |lines, ahead| unsafe {
             match form {
-                Form::Rows => read_rows(ends, lines, len, height, self.last()),
+                Form::Rows => read_rows(ends, lines, (len, height), self.last(), self.plan.rows_ahead),
                 Form::RowBatches => return self.row_batches(ends, lines, ahead, len, height),
                 Form::Columns if self.plan.copies_mask => self.columns_under_copy(ends, lines, height, len, kept.mask),
                 Form::Columns => read_columns(ends, lines, (height, len), self.last(), self.plan.columns_ahead),
@@ -357,7 +357,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let last = self.last();
         if form_of_other_rows(len, !lines.mask.is_null()) == Form::Rows {
             // SAFETY: the caller's promise.
-            return unsafe { read_rows(ends, lines, rows, len, last) };
+            return unsafe { read_rows(ends, lines, (rows, len), last, self.plan.rows_ahead) };
         }
         let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
         let size = ends.inputs[0].element.size();
@@ -417,10 +417,10 @@ fn by_ends(ends: EndsOfBlock, at_once: bool, mut read: impl FnMut(EndsOfBlock)) 
 /// # Safety
 /// The rows are readable, with their mask, and there is room for the results.
 #[inline(never)]
-unsafe fn read_rows(request: EndsOfBlock, lines: Lines, rows: usize, len: usize, last: bool) {
+unsafe fn read_rows(request: EndsOfBlock, lines: Lines, (rows, len): (usize, usize), last: bool, ahead: usize) {
     by_ends(request, InstructionSet::current().is_wide(), |EndsOfBlock { inputs, against, to }| {
         with_sources!(inputs, lines, S, X => {
-            let task = Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData };
+            let task = Rows::<S, X> { lines, rows, len, last, ahead, against, to, ends: PhantomData };
             // SAFETY: the caller's promise.
             unsafe { if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) } }
         })

@@ -38,10 +38,11 @@ use crate::thresholds::{
     MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES,
     MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PAST_CACHES_MOST_COLUMN_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES,
     PREFETCHED_IN_ORDER_AHEAD_BYTES, PREFETCHED_INTEGERS_MOST_BYTES, PREFETCHED_INTERLEAVED_BYTES,
-    PREFETCHED_ROWS_AHEAD_BYTES, PREFETCHED_ROWS_BYTES, PREFETCHED_TILES_AHEAD_BYTES, ROWS_LEAST_ELEMENTS,
-    SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS,
-    TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, prefetched_tiles_bytes,
-    rows_least_elements,
+    PREFETCHED_MASKED_SWEEP_AHEAD_BYTES, PREFETCHED_ROWS_AHEAD_BYTES, PREFETCHED_ROWS_BYTES,
+    PREFETCHED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_LEAST_ARRAY_BYTES, PREFETCHED_TILES_AHEAD_BYTES,
+    ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS,
+    SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES,
+    prefetched_tiles_bytes, rows_least_elements,
 };
 use crate::vector::Register;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -97,6 +98,8 @@ pub struct Plan<'a> {
     pub outer_reduced: &'a [ReductionAxis],
     /// Bytes of all elements: kernels prefetch what the caches do not hold.
     pub bytes: usize,
+    /// Bytes from what is read of long rows to what is prefetched meanwhile; 0 to prefetch nothing.
+    pub rows_ahead: usize,
     /// What is prefetched while columns are read.
     pub columns_ahead: Ahead,
     /// Whether results are written past the caches.
@@ -299,6 +302,7 @@ impl<'a> Plan<'a> {
             chunk: reduced.len,
             outer_reduced,
             bytes,
+            rows_ahead: if packed { 0 } else { rows_ahead(request.input, bytes) },
             columns_ahead: Ahead::NOTHING,
             past_caches: has_columns && past_caches(size, &reduced, bytes),
         };
@@ -377,6 +381,17 @@ impl<'a> Plan<'a> {
     /// The number of blocks whose results make a tile.
     pub fn blocks(&self) -> usize {
         positions(self.outer_reduced) * self.blocks_per_line()
+    }
+}
+
+/// How far long rows are prefetched: elements with their mask, which are two streams, and an array that the caches do not hold.
+fn rows_ahead(input: &Input, bytes: usize) -> usize {
+    if !input.mask.is_null() {
+        PREFETCHED_MASKED_SWEEP_AHEAD_BYTES
+    } else if bytes >= PREFETCHED_SWEEP_LEAST_ARRAY_BYTES {
+        PREFETCHED_SWEEP_AHEAD_BYTES
+    } else {
+        0
     }
 }
 
