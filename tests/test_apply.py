@@ -1,7 +1,9 @@
 """``extremum apply``: files give the same answers as arrays, in little memory."""
 
+import gc
 import io
 import json
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -317,6 +319,15 @@ def test_npz_and_suffixes_in_capital_letters():
     assert xr.load_dataset("Y.NC")["argmax"] == ex.argmax(x)
     text = "'X.NPZ': it has 2 arrays; help: name one with --variable: a, b"
     assert refused("apply", "argmax", "X.NPZ", "-o", "z.npy") == text
+
+
+@pytest.mark.parametrize("variable", ["a", None], ids=["an array", "no choice among two arrays"])
+def test_no_file_of_an_archive_stays_open(variable):
+    """Python warns of a file that is open when it is freed, and warnings are errors here."""
+    np.savez_compressed("x.npz", a=sample(), b=sample())
+    with suppress(ParameterError):
+        open_source("x.npz", variable)
+    gc.collect()
 
 
 def test_a_dimension_that_occurs_twice_is_named_by_number():

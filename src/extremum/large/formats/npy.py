@@ -8,6 +8,7 @@ import mmap
 import os
 import shutil
 import tempfile
+import weakref
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -88,29 +89,28 @@ class NpzFile(NpyFile):
     """An entry of an .npz file, which is unpacked into a temporary file: a packed entry cannot be read in pieces."""
 
     def __init__(self, path: Path) -> None:
-        # The file that is open stays the same, whoever takes its name.
-        self._file = open_file(path)
-        self._archive = zipfile.ZipFile(self._file)
         self._path = path
-        self._unpacked: Any = None
+        self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115
+        # Python warns of files that are still open when they are freed.
+        weakref.finalize(self, self._unpacked.close)
 
     def describe(self, variable: str | None) -> Description:
         """Describe the array of this name, or the only array."""
-        entries = {name.removesuffix(".npy"): name for name in self._archive.namelist()}
-        if variable not in entries:
-            variable = choose(self._path, "array", entries, variable)
-        info = self._archive.getinfo(entries[variable])
-        self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115
-        with self._archive.open(info) as packed:
-            # A hostile entry unpacks to more than it declares: read no more than its own header asks for.
-            shape, _, dtype = read_npy_header(packed, info.file_size)
-            packed.seek(0)
-            most = 1_000_000 + math.prod(shape) * dtype.itemsize
-            if info.file_size > most:
-                raise InputError(
-                    f"entry {variable!r} of {str(self._path)!r} is longer than its header declares"
-                )
-            shutil.copyfileobj(packed, self._unpacked, 1 << 20)
+        with open_file(self._path) as file, zipfile.ZipFile(file) as archive:
+            entries = {name.removesuffix(".npy"): name for name in archive.namelist()}
+            if variable not in entries:
+                variable = choose(self._path, "array", entries, variable)
+            info = archive.getinfo(entries[variable])
+            with archive.open(info) as packed:
+                # A hostile entry unpacks to more than it declares: read no more than its own header asks for.
+                shape, _, dtype = read_npy_header(packed, info.file_size)
+                packed.seek(0)
+                most = 1_000_000 + math.prod(shape) * dtype.itemsize
+                if info.file_size > most:
+                    raise InputError(
+                        f"entry {variable!r} of {str(self._path)!r} is longer than its header declares"
+                    )
+                shutil.copyfileobj(packed, self._unpacked, 1 << 20)
         self._unpacked.flush()
         with self._open() as file:
             size = os.fstat(file.fileno()).st_size
