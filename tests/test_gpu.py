@@ -35,6 +35,8 @@ if INTERPRETED:
 
 INDEX = ("argmax", "argmin")
 VALUE = ("max", "min", "minmax")
+# Stands for a mask.
+MASK = object()
 
 
 def as_tensors(given):
@@ -321,7 +323,7 @@ def test_nothing_waits_for_the_device_while_a_graph_is_captured(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     text = "a CUDA graph is being captured, and it has to see elements before it answers"
     with pytest.raises(ex.errors.ArgumentError, match=text):
-        engine.Device().first(torch.tensor([False]))
+        engine.Device(()).first(torch.tensor([False]))
 
 
 def test_a_mask_on_the_cpu_is_refused_while_a_graph_is_captured(monkeypatch):
@@ -607,7 +609,7 @@ def test_nothing_looks_at_elements_that_torch_compile_traces():
     with FakeTensorMode():
         slices = torch.zeros(2, dtype=torch.bool)
     text = "torch.compile traces this call, and it has to see elements before it answers"
-    assert text in explained(engine.Device().first, slices)
+    assert text in explained(engine.Device(()).first, slices)
 
 
 def test_a_pending_negation_is_resolved():
@@ -616,32 +618,89 @@ def test_a_pending_negation_is_resolved():
     assert gpu.max(x, return_index=True) == (5.0, 1)
 
 
-def test_a_call_that_is_known_decides_nothing(monkeypatch):
+KNOWN = {
+    "argmax": [{}, {"axis": 1}, {"axis": 1, "select_last_index": True}, {"axis": 1, "dtype": np.uint8}],
+    "argmin": [{"axis": 1, "where": MASK, "default": -5}, {"nan_policy": "omit", "default": 7, "keepdims": True}],
+    "max": [
+        *({"axis": 0}, {"axis": 0, "keepdims": True}, {"axis": 0, "return_index": True}),
+        *({"where": MASK, "default": 0.5}, {"axis": 1, "where": MASK, "default": -0.0, "return_index": True}),
+    ],
+    "minmax": [
+        *({"axis": 1}, {"axis": 1, "return_index": True, "index_dtype": "int32"}),
+        {"axis": 1, "where": MASK, "default": 2, "return_index": True},
+    ],
+    "hardmax": [{}, {"axis": 0, "nan_policy": "omit"}, {"where": MASK}],
+    "maximum": [{"others": [3]}, {"others": [-0.0, MASK]}, {"others": [2.5], "where": MASK}],
+    "top_k": [
+        *({"k": 1}, {"k": 2}, {"k": 2, "axis": 0, "mode": "smallest"}, {"k": 3, "axis": None}),
+        *({"k": 2, "where": MASK, "default": 4}, {"k": 2, "nan_policy": "omit", "default": 4, "index_dtype": "int16"}),
+    ],
+}
+
+
+def given_of(x, options):
+    """The arrays and the options of a call; a mask in the place of MASK."""
+    mask = x > 0
+    options = {name: mask if each is MASK else each for name, each in options.items()}
+    others = [mask.clone() if each is MASK else each for each in options.pop("others", [])]
+    return (x, *others), options
+
+
+@pytest.mark.parametrize("function", KNOWN)
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[:, ::2], lambda x: x.T], ids=["whole", "part", "turned"])
+def test_a_call_that_is_known_decides_nothing(function, view, monkeypatch):
+    own = getattr(gpu, function)
+    x = torch.tensor([[-2.0, torch.nan, -0.0, 0.0], [7, 2, 7, 3], [-1, -1, torch.nan, -4]])
+    for options in KNOWN[function]:
+        random_gpu.forget()
+        given, named = given_of(view(x.flip(1)), options)
+        own(*given, **named)
+        given, named = given_of(view(x.clone()), options)
+        with monkeypatch.context() as patch:
+            patch.setattr(calls, "_decided", None)
+            actual = own(*given, **named)
+        random_gpu.forget()
+        expected = own(*given, **named)
+        assert type(actual) is type(expected)
+        if not isinstance(expected, tuple):
+            actual, expected = (actual,), (expected,)
+        for one, other in zip(actual, expected, strict=True):
+            assert one.dtype == other.dtype
+            assert exactly(array_of(one), array_of(other))
+
+
+def test_calls_that_differ_a_little_are_not_taken_for_each_other():
     x = torch.tensor([[3, 9, 9], [7, 2, 7]])
-    known = {
-        "argmax": [{}, {"axis": 1}, {"axis": 1, "select_last_index": True}, {"axis": 1, "dtype": np.uint8}],
-        "max": [{"axis": 0}, {"axis": 0, "keepdims": True}, {"axis": 0, "return_index": True}],
-        "minmax": [{"axis": 1}, {"axis": 1, "return_index": True, "index_dtype": "int32"}],
-        "hardmax": [{}, {"axis": 0, "nan_policy": "omit"}],
-        "top_k": [{"k": 1}, {"k": 2}, {"k": 2, "axis": 0, "mode": "smallest"}],
-    }
-    for view in (lambda x: x, lambda x: x[:, ::2], lambda x: x.T):
-        for function, several in known.items():
-            for options in several:
-                own = getattr(gpu, function)
-                first = own(view(x), **options)
-                with monkeypatch.context() as patch:
-                    patch.setattr(calls, "operand_of", None)
-                    again = own(view(x.clone()), **options)
-                assert type(first) is type(again)
-                if not isinstance(first, tuple):
-                    first, again = (first,), (again,)
-                for one, other in zip(first, again, strict=True):
-                    assert one.dtype == other.dtype
-                    assert torch.equal(one, other)
+    gpu.argmax(x, 1)
+    gpu.top_k(x, 1)
     # True is equal to 1, and no axis.
     assert "axis True is not an integer" in explained(gpu.argmax, x, True)
     assert "k is True, not an integer" in explained(gpu.top_k, x, True)
+    # Zeros are equal, and NaN is not equal to itself.
+    y = torch.tensor([-1.0, -2.0])
+    nothing = y > 0
+    for number in (0.0, -0.0, torch.nan, 0.0, -0.0, torch.nan, 1.0, 1, True):
+        for result in (gpu.max(y, where=nothing, default=number), gpu.maximum(y, number)[0]):
+            assert exactly(array_of(result), np.float32(number))
+    # A mask is no operand, and one array that comes twice is not two.
+    one, other = torch.tensor([True, False, False]), torch.tensor([False, False, True])
+    assert gpu.maximum(one, one).tolist() == [True, False, False]
+    assert gpu.maximum(one, other).tolist() == [True, False, True]
+    assert gpu.maximum(one, where=other).tolist() == [True, False, False]
+    assert gpu.argmax(one, where=one) == 0
+    assert gpu.argmax(one, where=other) == 2
+
+
+def test_a_call_that_has_seen_elements_sees_those_of_the_next_call():
+    x = torch.tensor([1.0, 2.0])
+    for _ in range(2):
+        assert gpu.max(x, nan_policy="raise") == 2
+        assert gpu.min(x, where=x > 1) == 2
+        assert gpu.top_k(x, 1, where=x > 1).indices.tolist() == [1]
+    y = torch.tensor([torch.nan, 0.0])
+    assert "the array holds NaN" in explained(gpu.max, y, nan_policy="raise")
+    assert "has no element to choose from" in explained(gpu.min, y, where=y > 1)
+    assert "has fewer than 1 elements" in explained(gpu.top_k, y, 1, where=y > 1)
 
 
 CARD = SimpleNamespace(index=3)

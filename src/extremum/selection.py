@@ -176,7 +176,9 @@ class TopKCall:
         if self.nan_policy == "raise":
             nans = engine.is_nan(best.values) & ~engine.is_empty(best.indices)
             call.refuse_nan(x, engine.any(nans, axis))
-        values, indices = (each[several] for each in best)
+        values, indices = best
+        if values.shape[axis] > self.k:
+            values, indices = (each[several] for each in best)
         if self.default is not None:
             values = engine.filled(values, engine.is_empty(indices), self.default)
         elif not is_whole:

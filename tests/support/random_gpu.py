@@ -86,6 +86,15 @@ def tensor_of(x):
     return bits.to(DEVICE).view(getattr(torch, x.dtype.name))
 
 
+def zeros_like(x):
+    """A tensor of zeros with the strides of another; other values stay."""
+    if not isinstance(x, torch.Tensor):
+        return x
+    return torch.zeros(x.untyped_storage().nbytes() // x.itemsize, dtype=x.dtype, device=DEVICE).as_strided(
+        x.shape, x.stride()
+    )
+
+
 def array_of(result):
     """A tensor as an array of the same type, shape and bits; other results are arrays."""
     if not isinstance(result, torch.Tensor):
@@ -256,6 +265,9 @@ def one_call(seed):
     if isinstance(own.get("where"), np.ndarray) and rng.random() < 0.7:
         own["where"] = tensor_of(own["where"])
     with limits(SMALL if rng.random() < 0.6 else {}):
+        if rng.random() < 0.5:
+            # Then a call like the one that follows has been decided, on other elements.
+            outcome(getattr(gpu, function), [*map(zeros_like, tensors)], {n: zeros_like(x) for n, x in own.items()})
         actual = outcome(getattr(gpu, function), tensors, own)
     expected = outcome(getattr(ex, function), given, options)
     assert x.tobytes() == before, f"{context}: the elements have changed"

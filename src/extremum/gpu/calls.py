@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from types import NoneType
 from typing import Any
@@ -16,37 +17,46 @@ from extremum.errors import ArgumentError
 from extremum.functions import FUNCTIONS, Kind
 from extremum.gpu.engine import Device
 from extremum.gpu.operands import operand_of
+from extremum.gpu.steps import Steps
 from extremum.reductions import beyond, hardmax
 from extremum.selection import top_k
 from extremum.signatures import result_of
 
-# What stands for an option that a key may have: others may change, or are equal to values of other types.
+_KNOWN: dict[Any, Callable[..., Any]] = {}
+"""What answers calls like those that were answered, by their keys."""
+_MOST_KNOWN = 4096
+# What a key may have of options and numbers as they are: others may change, or are equal to values of other types.
 _SIMPLE = {bool, int, str, type, NoneType}
 
-_KNOWN: dict[Any, Callable[..., Any]] = {}
-"""For calls of plain tensors with plain options, by their key: what answers a call like one that was answered."""
-_MOST_KNOWN = 4096
 
-
-def _key_of(function: str, arrays: tuple[Any, ...], *options: Any) -> Any:
-    """Return by what a call is known: layouts and simple options; None for a call with more than these."""
-    layouts = []
-    for x in arrays:
-        if type(x) is not torch.Tensor or x.layout is not torch.strided:
+def _key_of(function: str, given: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    """Return by what a call is known: layouts, numbers and simple options; None for a call with more than these."""
+    layouts: list[Any] = []
+    for x in given:
+        if type(x) is not torch.Tensor:
+            layouts.append(None)
+            options += (x,)
+            continue
+        if x.layout is not torch.strided or x.requires_grad or x.is_neg() or x.is_nested:
             return None
-        if x.requires_grad or x.is_neg() or x.is_nested or is_functorch_wrapped_tensor(x):
+        if is_functorch_wrapped_tensor(x):
             return None
         layouts.append((x.dtype, x.shape, x.stride(), x.device))
     # 1 is equal to True, and is another option.
     kinds = tuple(map(type, options))
     if not _SIMPLE.issuperset(kinds):
-        return None
+        if not _SIMPLE.issuperset(each for each in kinds if each is not float):
+            return None
+        # 0 is equal to -0, and NaN is not equal to itself.
+        options = tuple([struct.pack("d", x) if type(x) is float else x for x in options])
     return function, *layouts, options, kinds
 
 
-def _decided(function: str, arrays: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Device]:
-    """Answer a call as on the CPU, but with another engine; return this too."""
-    engine = Device()
+def _decided(
+    function: str, arrays: tuple[Any, ...], options: dict[str, Any], given: tuple[Any, ...]
+) -> tuple[Any, Steps]:
+    """Answer a call as on the CPU, but with another engine; return what this has done with what is given."""
+    engine = Device(given)
     if options.pop("out", None) is not None:
         raise ArgumentError(f"{function}: results on a GPU are new arrays", remedy="omit out")
     kind = FUNCTIONS[function].kind
@@ -63,7 +73,7 @@ def _decided(function: str, arrays: tuple[Any, ...], options: dict[str, Any]) ->
         results = top_k(operands[0], in_order=options.pop("sorted"), **options)
     else:
         results = beyond(function, operands[0], **options)
-    return results, engine
+    return results, engine.steps
 
 
 # What stands for None while `torch.compile` traces a call: PyTorch 2.11 takes no None there.
@@ -73,7 +83,7 @@ _NONE = "\0"
 def _traced(function: str, *arrays: Any, **options: Any) -> Any:
     """Answer a call with tensors that have no elements: by operators, without a graph break."""
     own = {name: None if type(each) is str and each == _NONE else each for name, each in options.items()}
-    results, _ = _decided(function, arrays, own)
+    results, _ = _decided(function, arrays, own, ())
     # PyTorch takes no tuples with names there.
     return tuple(results) if isinstance(results, tuple) else results
 
@@ -83,21 +93,28 @@ _alone = torch.compiler.disable(_traced)
 _in_graph = nonstrict_trace(lambda *arrays, **options: _alone(*arrays, **options))
 
 
-def answer(function: str, *arrays: Any, **options: Any) -> Any:
+def answer(function: str, arrays: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Answer a call of an array function of this name."""
     if torch.compiler.is_compiling():
         named = {name: _constant(name, each) for name, each in options.items()}
         results = _in_graph(function, *arrays, **named)
         return result_of(function, results) if isinstance(results, tuple) else results
-    key = _key_of(function, arrays, *options.values())
+    given = arrays
+    values = tuple(options.values())
+    where = options["where"]
+    if where is not None:
+        # It is an array too, and an option as such.
+        given = (*arrays, where)
+        values = tuple({**options, "where": True}.values())
+    key = _key_of(function, given, values)
     known = _KNOWN.get(key)
     if known is not None:
-        return known(*arrays)
-    results, engine = _decided(function, arrays, options)
-    if key is not None and engine.answer is not None:
+        return known(*given)
+    results, steps = _decided(function, arrays, options, given)
+    if key is not None and (again := steps.repeated(results)) is not None:
         if len(_KNOWN) >= _MOST_KNOWN:
             _KNOWN.clear()
-        _KNOWN[key] = engine.answer
+        _KNOWN[key] = again
     return results
 
 

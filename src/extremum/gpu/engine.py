@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,23 +13,23 @@ from extremum.engine import Engine
 from extremum.errors import ArgumentError
 from extremum.gpu import launcher, plans
 from extremum.gpu.elementwise import extremum
-from extremum.gpu.memory import bits_of
+from extremum.gpu.memory import BITS, bits_of
 from extremum.gpu.operands import (
     ABSENT,
     BEST,
     TYPES,
     WORST,
     Elements,
+    common_device,
     mask_of,
     tensor_type,
-    tensors_of,
 )
 from extremum.gpu.operators import is_traced
-from extremum.gpu.reductions import Search, by_end, ones, reduce
+from extremum.gpu.reductions import Search, ones, reduce
 from extremum.gpu.selection import select
+from extremum.gpu.steps import Steps
 from extremum.indices import reduced_axes
 from extremum.reductions import Index, Ints, spread_mask
-from extremum.signatures import ValuesIndices, result_of
 
 
 class Device(Engine):
@@ -37,10 +37,8 @@ class Device(Engine):
 
     of_numpy = False
 
-    def __init__(self) -> None:
-        # What answers calls like this one; None where a call asks for more than its elements in order.
-        self.answer: Callable[..., Any] | None = None
-        self._search: Any = None
+    def __init__(self, arrays: Sequence[Any]) -> None:
+        self.steps = Steps(arrays)
 
     def reduce(  # type: ignore[override]
         self,
@@ -67,33 +65,36 @@ class Device(Engine):
             values=values,
             index=torch.int64 if index is None else tensor_type(index),
         )
-        self._search = reduce.like((x.tensor, where), *search)
-        results = self._search(x.tensor, where)
-        if where is None:
-            self.answer = _answer(self._search, len(largest), values, index is not None)
-        best, places = (by_end(each, len(largest)) for each in (results[0] if values else None, results[1]))
+        results = self.steps.run(reduce.like((x.tensor, where), *search), x.tensor, where)
         # Without an index type, the indices tell which slices are empty.
-        return 1, [list(end) for end in zip(best, places, strict=True)]
+        both = [results[0] if values else None, results[1]]
+        if len(largest) == 1:
+            return 1, [both]
+        low, high, first, second = self.steps.run(_by_end, *both)
+        return 1, [[low, first], [high, second]]
 
     def mask(self, function: str, where: Any, x: Elements) -> Any:
         """Return a mask of any library as a tensor in the shape of the elements."""
         mask = mask_of(function, where, x.tensor.device)
-        return spread_mask(function, mask, x.shape, lambda own, shape: own.tensor.expand(shape))
+
+        def expand(mask: Elements, shape: Ints) -> torch.Tensor:
+            return self.steps.one(lambda own: own.expand(shape), mask.tensor)
+
+        return spread_mask(function, mask, x.shape, expand)
 
     def ones(self, x: Elements, indices: torch.Tensor, axes: Ints) -> Any:
         """Return a tensor with a 1 at the index of each slice."""
-        search = self._search
-        mark = ones.like((x.tensor, indices), axes)
-        if self.answer is not None:
-            self.answer = lambda x: mark(x, search(x, None)[1])[0]
-        return mark(x.tensor, indices)[0]
+        (result,) = self.steps.run(ones.like((x.tensor, indices), axes), x.tensor, indices)
+        return result
 
     def extremum(
         self, function: str, arrays: list[Any], dtype: np.dtype[Any], nan_policy: str, where: Any
     ) -> Any:
         """Return the best of tensors and numbers at each place."""
-        tensors = tensors_of(arrays, dtype)
-        there = None if where is None else mask_of(function, where, tensors[0].device).tensor
+        device = common_device(arrays)
+        own = tensor_type(dtype)
+        tensors = [self._operand(each, own, device) for each in arrays]
+        there = None if where is None else mask_of(function, where, device).tensor
         if not is_traced(tensors[0]):
             # Sizes that are not known yet are PyTorch's to compare.
             shape = broadcast_shape(function, [tuple(each.shape) for each in tensors])
@@ -102,29 +103,38 @@ class Device(Engine):
         order = (function == "maximum", WORST if nan_policy == "omit" else BEST)
         first, *others = tensors
         while len(others) >= plans.MOST_OPERANDS:
-            some = extremum((*others[: plans.MOST_OPERANDS], None), *order)
+            some = self._best_of((*others[: plans.MOST_OPERANDS], None), order)
             others = [*some, *others[plans.MOST_OPERANDS :]]
-        best = extremum.like((first, *others, there), *order)
-        given = [getattr(each, "tensor", None) for each in arrays]
-        if where is None and all(own is other for own, other in zip((first, *others), given, strict=False)):
-            self.answer = lambda *operands: best(*operands, None)[0]
-        (result,) = best(first, *others, there)
+        (result,) = self._best_of((first, *others, there), order)
         if nan_policy == "raise":
             nans = self.is_nan(result)
             refuse_nan_at(self.first(nans if there is None else nans & there))
         return result
 
+    def _operand(self, x: Any, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+        """Return the tensor of an operand in the common type, or make one of a number."""
+        if isinstance(x, Elements):
+            return self._converted(x.tensor, dtype)
+        bits = int(x.view(f"i{x.itemsize}"))
+        return self.steps.one(lambda: torch.full((), bits, dtype=BITS[x.itemsize], device=device).view(dtype))
+
+    def _converted(self, x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+        if x.dtype is dtype:
+            return x
+        return self.steps.one(lambda x: x.to(dtype), x)
+
+    def _best_of(self, tensors: Sequence[Any], order: tuple[bool, int]) -> Sequence[Any]:
+        return self.steps.run(extremum.like(tensors, *order), *tensors)
+
     def is_nan(self, values: Any) -> Any:
         """Return where the elements are NaN."""
-        self.answer = None
-        return (
-            torch.isnan(values) if values.is_floating_point() else torch.zeros_like(values, dtype=torch.bool)
-        )
+        if values.is_floating_point():
+            return self.steps.one(torch.isnan, values)
+        return self.steps.one(lambda values: torch.zeros_like(values, dtype=torch.bool), values)
 
     def is_empty(self, indices: Any) -> Any:
         """Return which slices have no element that takes part."""
-        self.answer = None
-        return bits_of(indices) == -1
+        return self.steps.one(lambda indices: bits_of(indices) == -1, indices)
 
     def any(self, places: Any, axis: int) -> Any:
         """Return which slices have a True."""
@@ -132,6 +142,7 @@ class Device(Engine):
 
     def first(self, slices: Any) -> Ints | None:
         """Return the place of the first True, None if there is none; this waits for the device."""
+        self.steps.forbid()
         _refuse_capture(slices)
         if not bool(slices.any()):
             return None
@@ -139,13 +150,13 @@ class Device(Engine):
 
     def fill(self, result: Any, slices: Any, value: Any) -> None:
         """Write a value into the result for some slices."""
-        bits = bits_of(result)
         own = np.asarray(value, TYPES[result.dtype])
-        bits.masked_fill_(slices, int(own.view(f"i{own.itemsize}")))
+        bits = int(own.view(f"i{own.itemsize}"))
+        self.steps.one(lambda result, slices: bits_of(result).masked_fill_(slices, bits), result, slices)
 
     def filled(self, values: Any, slices: Any, value: Any) -> Any:
         """Return the values with another value in some places."""
-        result = values.clone()
+        result = self.steps.one(torch.clone, values)
         self.fill(result, slices, value)
         return result
 
@@ -165,34 +176,24 @@ class Device(Engine):
         """Select, as the native module does; in order, also where the caller wants no order."""
         tensor = x.tensor
         if axis is None:
-            tensor = tensor.reshape(-1)
-            where = None if where is None else where.reshape(-1)
+            tensor, where = self.steps.run(_flat, tensor, where)
             axis = 0
         best = select.like((tensor, where), k, axis, largest, BEST if nan_first else WORST)
-        if where is None and tensor is x.tensor:
-            self.answer = lambda x: ValuesIndices(*best(x, None))
-        values, indices = best(tensor, where)
+        values, indices = self.steps.run(best, tensor, where)
         return values, indices
 
     def cast(self, indices: Any, dtype: np.dtype[Any]) -> Any:
         """Return the indices in the type that the caller wants."""
-        own = indices.to(tensor_type(dtype))
-        if own is not indices:
-            self.answer = None
-        return own
+        return self._converted(indices, tensor_type(dtype))
 
 
-def _answer(
-    search: Callable[..., Any], ends: int, values: bool, indices: bool
-) -> Callable[[torch.Tensor], Any]:
-    """Return what answers calls that want some results of a search."""
-    if ends > 1:
-        wanted = slice(0 if values else 1, 2 if indices else 1)
-        return lambda x: result_of("minmax", [e for each in search(x, None)[wanted] for e in each.unbind()])
-    if values and indices:
-        return lambda x: ValuesIndices(*search(x, None))
-    at = 0 if values else 1
-    return lambda x: search(x, None)[at]
+def _by_end(*both: torch.Tensor | None) -> list[torch.Tensor | None]:
+    """Return the results for each end of the order; None stays."""
+    return [end for each in both for end in ((None, None) if each is None else each.unbind())]
+
+
+def _flat(*tensors: torch.Tensor | None) -> list[torch.Tensor | None]:
+    return [x if x is None else x.reshape(-1) for x in tensors]
 
 
 def _refuse_capture(slices: torch.Tensor) -> None:

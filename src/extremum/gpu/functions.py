@@ -54,7 +54,7 @@ def argmax(x: Any, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> Any:
     >>> extremum.gpu.argmax(x, 1).tolist()
     [1, 0]
     """
-    return answer("argmax", x, axis=axis, **options)
+    return answer("argmax", (x,), {"axis": axis, **options})
 
 
 @like("argmin", after=[argmax])
@@ -71,7 +71,7 @@ def argmin(x: Any, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> Any:
     >>> extremum.gpu.argmin(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
     [0, 1]
     """
-    return answer("argmin", x, axis=axis, **options)
+    return answer("argmin", (x,), {"axis": axis, **options})
 
 
 @like("max", after=[argmax])
@@ -93,7 +93,7 @@ def max(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> Any:
     >>> extremum.gpu.max(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
     [5.0, 7.0]
     """
-    return answer("max", x, axis=axis, **options)
+    return answer("max", (x,), {"axis": axis, **options})
 
 
 @like("min", after=[max, argmax])
@@ -110,7 +110,7 @@ def min(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> Any:
     >>> extremum.gpu.min(torch.tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], device=device), 1).tolist()
     [1.0, 0.0]
     """
-    return answer("min", x, axis=axis, **options)
+    return answer("min", (x,), {"axis": axis, **options})
 
 
 @like("minmax", after=[max, argmax])
@@ -133,7 +133,7 @@ def minmax(x: Any, /, axis: Axes = None, **options: Unpack[ValueKeywords]) -> An
     >>> low.item(), high.item()
     (1.0, 3.0)
     """
-    return answer("minmax", x, axis=axis, **options)
+    return answer("minmax", (x,), {"axis": axis, **options})
 
 
 @like("hardmax", after=[argmax])
@@ -155,7 +155,7 @@ def hardmax(x: Any, /, axis: Axis | None = -1, **options: Unpack[HardmaxOptions]
     >>> extremum.gpu.hardmax(torch.tensor([1.0, 5.0, 5.0], device=device)).tolist()
     [0.0, 1.0, 0.0]
     """
-    return answer("hardmax", x, axis=axis, **options)
+    return answer("hardmax", (x,), {"axis": axis, **options})
 
 
 @like("maximum", after=[argmax])
@@ -182,7 +182,7 @@ def maximum(*arrays: Any, **options: Unpack[HardmaxOptions]) -> Any:
     >>> extremum.gpu.maximum(torch.tensor([1.0, 5.0], device=device), 2.0).tolist()
     [2.0, 5.0]
     """
-    return answer("maximum", *arrays, **options)
+    return answer("maximum", arrays, {**options})
 
 
 @like("minimum", after=[maximum, argmax])
@@ -199,7 +199,7 @@ def minimum(*arrays: Any, **options: Unpack[HardmaxOptions]) -> Any:
     >>> extremum.gpu.minimum(torch.tensor([1.0, 5.0], device=device), 2.0).tolist()
     [1.0, 2.0]
     """
-    return answer("minimum", *arrays, **options)
+    return answer("minimum", arrays, {**options})
 
 
 @like("top_k", after=[argmax])
@@ -222,4 +222,4 @@ def top_k(x: Any, /, k: SupportsIndex, axis: Any = -1, **options: Unpack[TopKOpt
     >>> values.tolist(), indices.tolist()
     ([5.0, 5.0, 3.0], [1, 3, 2])
     """
-    return answer("top_k", x, k=k, axis=axis, **options)
+    return answer("top_k", (x,), {"k": k, "axis": axis, **options})

@@ -16,7 +16,6 @@ import torch
 from extremum.engine import Engine
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line
 from extremum.gpu import launcher
-from extremum.gpu.memory import BITS
 from extremum.gpu.operators import is_traced
 from extremum.interop import Operand, device_of, strided_tensor, without_gradient
 from extremum.reductions import Ints, as_mask, require_bool
@@ -181,8 +180,8 @@ def mask_of(function: str, where: Any, device: torch.device) -> Elements:
     return mask
 
 
-def tensors_of(arrays: list[Any], dtype: np.dtype[Any]) -> list[torch.Tensor]:
-    """Return :class:`Elements`, and numbers of NumPy, as tensors of one element type on one device, or refuse them."""
+def common_device(arrays: list[Any]) -> torch.device:
+    """Return the device of :class:`Elements` among other operands, or refuse those of several devices."""
     devices = {each.tensor.device: None for each in arrays if isinstance(each, Elements)}
     if len(devices) > 1:
         raise ArgumentError(
@@ -190,12 +189,4 @@ def tensors_of(arrays: list[Any], dtype: np.dtype[Any]) -> list[torch.Tensor]:
             remedy="move them to one device first",
         )
     (device,) = devices
-    own = tensor_type(dtype)
-    tensors = []
-    for x in arrays:
-        if isinstance(x, Elements):
-            tensors.append(x.tensor.to(own))
-        else:
-            bits = int(x.view(f"i{x.itemsize}"))
-            tensors.append(torch.full((), bits, dtype=BITS[x.itemsize], device=device).view(own))
-    return tensors
+    return device

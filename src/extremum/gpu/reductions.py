@@ -5,7 +5,6 @@ The plans decide about sizes. An array that has more dimensions than a kernel wa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,13 +75,6 @@ def reduce(results: list[Layout | None], arrays: tuple[Layout, Layout | None], *
     (own, *mask), layout = slices_of([x] if where is None else [x, where], search.axes)
     wanted = [own, mask[0] if mask else None, *results]
     return searching(layout, x.dtype, where is not None, search, x.device), wanted
-
-
-def by_end(results: torch.Tensor | None, ends: int) -> Sequence[torch.Tensor | None]:
-    """Return the results for each end of the order; None stays."""
-    if results is None:
-        return (None,) * ends
-    return results.unbind() if ends > 1 else (results,)
 
 
 def _nothing(x: Any, where: Any, values: torch.Tensor | None, indices: torch.Tensor) -> None:
