@@ -586,6 +586,9 @@ VIEWS = {"view", "detach", "permute", "expand", "_unsafe_view", "_reshape_alias"
         (lambda x: gpu.argmin(x), [1, 320 + 640]),
         (lambda x: gpu.maximum(x, x[:1]), [120000]),
         (lambda x: gpu.hardmax(x), [40, 120000]),
+        # An index of -1 is there without a default.
+        (lambda x: gpu.hardmax(x, nan_policy="omit"), [40, 120000]),
+        (lambda x: gpu.argmin(x, 1, nan_policy="omit", default=-1), [40]),
         (lambda x: gpu.top_k(x[:, :500], 8), [320, 320]),
         # The best of 93 groups of each row, and the numbers of the 8 best groups.
         (lambda x: gpu.top_k(x, 8), [320, 320, 4 * 3720 + 2 * 3720 + 8 * 320]),

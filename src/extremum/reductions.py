@@ -134,7 +134,8 @@ class Reduction:
             self._refuse_empty(array, engine.is_empty(ends[0].indices))
         results = []
         for end, filling in zip(ends, defaults or ends, strict=True):
-            if empty and defaults is not None:
+            # The index of an empty slice is -1 as it is.
+            if empty and defaults is not None and (values or filling != -1):
                 engine.fill(end.values if values else end.indices, engine.is_empty(end.indices), filling)
             indices = None if index is None else engine.cast(end.indices, index)
             results.append(ValuesIndices(end.values if values else None, indices))

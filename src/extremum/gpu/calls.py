@@ -29,13 +29,14 @@ _MOST_KNOWN = 4096
 _SIMPLE = {bool, int, str, type, NoneType}
 
 
-def _key_of(function: str, given: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+def _key_of(function: str, given: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return by what a call is known: layouts, numbers and simple options; None for a call with more than these."""
     layouts: list[Any] = []
+    simple = [*options.values()]
     for x in given:
         if type(x) is not torch.Tensor:
             layouts.append(None)
-            options += (x,)
+            simple.append(x)
             continue
         if x.layout is not torch.strided or x.requires_grad or x.is_neg() or x.is_nested:
             return None
@@ -43,13 +44,13 @@ def _key_of(function: str, given: tuple[Any, ...], options: tuple[Any, ...]) -> 
             return None
         layouts.append((x.dtype, x.shape, x.stride(), x.device))
     # 1 is equal to True, and is another option.
-    kinds = tuple(map(type, options))
+    kinds = tuple(map(type, simple))
     if not _SIMPLE.issuperset(kinds):
         if not _SIMPLE.issuperset(each for each in kinds if each is not float):
             return None
         # 0 is equal to -0, and NaN is not equal to itself.
-        options = tuple([struct.pack("d", x) if type(x) is float else x for x in options])
-    return function, *layouts, options, kinds
+        simple = [struct.pack("d", x) if type(x) is float else x for x in simple]
+    return function, *layouts, *simple, kinds
 
 
 def _decided(
@@ -99,14 +100,14 @@ def answer(function: str, arrays: tuple[Any, ...], options: dict[str, Any]) -> A
         named = {name: _constant(name, each) for name, each in options.items()}
         results = _in_graph(function, *arrays, **named)
         return result_of(function, results) if isinstance(results, tuple) else results
-    given = arrays
-    values = tuple(options.values())
     where = options["where"]
-    if where is not None:
-        # It is an array too, and an option as such.
+    if where is None:
+        given = arrays
+        key = _key_of(function, given, options)
+    else:
+        # A mask is one more array.
         given = (*arrays, where)
-        values = tuple({**options, "where": True}.values())
-    key = _key_of(function, given, values)
+        key = _key_of(function, given, {**options, "where": True})
     known = _KNOWN.get(key)
     if known is not None:
         return known(*given)

@@ -35,11 +35,10 @@ def is_traced(x: torch.Tensor) -> bool:
 class Prepared:
     """An operator for arrays of certain layouts: all but the memory."""
 
-    __slots__ = ("_allocate", "results", "run")
+    __slots__ = ("_allocate", "run")
 
     def __init__(self, results: list[Any], run: Run) -> None:
-        # The layouts; None for what is not wanted.
-        self.results = results
+        """`results` are the layouts; None for what is not wanted."""
         self.run = run
         self._allocate = [None if each is None else each.allocate for each in results]
 
@@ -83,6 +82,8 @@ class Operator:
             None if each is None else without_gaps(each[1], each[0], device)
             for each in self._results(arrays, *options)
         ]
+        if all(0 in each.shape for each in results if each is not None):
+            return Prepared(results, lambda *memory: None)
         run, wanted = self._plan(results, arrays, *options)
         given = [*arrays, *results]
         return Prepared(results, run if given == wanted else _fitted(run, given, wanted, len(arrays)))

@@ -80,7 +80,6 @@ class Slices(NamedTuple):
 class Plan(NamedTuple):
     """How a reduction runs: the tile of a program, the number of programs and of parts."""
 
-    by_rows: bool
     # Slices and elements of a slice in one tile.
     kept: int
     tile: int
@@ -167,7 +166,7 @@ def reduction(where: Slices, size: int, processors: int) -> Plan:
     # Whole tiles, so that a part after the first begins where wide loads do.
     own = -(-length // parts)
     own = -(-own // tile) * tile
-    return Plan(where.by_rows, kept, tile, blocks, -(-length // own), own, warps)
+    return Plan(kept, tile, blocks, -(-length // own), own, warps)
 
 
 def group(n: int, k: int) -> int:

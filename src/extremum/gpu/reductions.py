@@ -101,7 +101,7 @@ def searching(
         device,
         (plan.blocks, plan.parts, 1),
         (*sizes, layout.along[0], *of_x, *of_mask, *layout.slots, total, plan.length),
-        (*order, masked, search.values, plan.parts > 1, plan.by_rows, plan.kept, plan.tile, plans.UNROLLED),
+        (*order, masked, search.values, plan.parts > 1, layout.by_rows, plan.kept, plan.tile, plans.UNROLLED),
         plan.warps,
     )
     if plan.parts == 1:
@@ -133,8 +133,6 @@ def ones(results: list[Layout], arrays: tuple[Layout, Layout], axes: Ints) -> Pl
     The arrays are one with the shape and the type of the result, and the indices.
     """
     x, indices = arrays
-    if 0 in x.shape:
-        return lambda x, indices, result: None, [x, indices, *results]
     (own,), layout = slices_of(results, axes)
     plan = plans.reduction(layout, x.dtype.itemsize, processors_of(x.device))
     tile = max(plan.tile, min(plans.power(layout.along[0]), plans.WRITTEN[x.dtype.itemsize] // plan.kept))
@@ -147,6 +145,6 @@ def ones(results: list[Layout], arrays: tuple[Layout, Layout], axes: Ints) -> Pl
             *(layout.outer[0], layout.inner[0], layout.along[0]),
             *(layout.outer[1], layout.inner[1], layout.along[1], *layout.slots),
         ),
-        (int(one.view(f"i{one.itemsize}")), plan.by_rows, plan.kept, tile),
+        (int(one.view(f"i{one.itemsize}")), layout.by_rows, plan.kept, tile),
     )
     return lambda x, indices, result: launch(result, indices), [x, indices, own]

@@ -14,7 +14,7 @@ import torch
 
 from extremum.gpu import kernels, plans
 from extremum.gpu.launcher import Launch, Scratch
-from extremum.gpu.memory import Layout, bits_of, key_type
+from extremum.gpu.memory import Layout, bits_of, dimensions, key_type
 from extremum.gpu.operands import kind_of
 from extremum.gpu.operators import Plan, Results, Run, operator
 from extremum.gpu.reductions import Search, reduce, searching
@@ -38,8 +38,6 @@ def select(
     """
     if k == 1:
         return reduce.prepared(arrays, *Search((axis,), (largest,), nan)).run, [*arrays, *results]
-    if 0 in results[0].shape:
-        return lambda *memory: None, [*arrays, *results]
     x = arrays[0]
     order = [*(each for each in range(len(x.shape)) if each != axis), axis]
     (own, *mask), steps = zip(*[_as_rows(each, order) for each in arrays if each is not None], strict=True)
@@ -50,14 +48,11 @@ def select(
 def _as_rows(x: Layout, order: list[int]) -> tuple[Layout, int]:
     """Return how an array lies in memory as rows whose elements are neighbours, and how far apart rows begin."""
     n = x.shape[order[-1]]
-    tensor = torch.empty_strided(x.shape, x.strides, dtype=x.dtype, device="meta").permute(order)
-    try:
-        rows = tensor.view(-1, n)
-    except RuntimeError:
+    *kept, along = order
+    rows = plans.merged(dimensions([x], kept))
+    if len(rows) > 1 or (x.strides[along] != 1 and n > 1):
         return x.in_order(order), n
-    if rows.stride(1) != 1 and n > 1:
-        return x.in_order(order), n
-    return x, rows.stride(0)
+    return x, rows[0][1] if rows else n
 
 
 def _select_rows(x: Layout, steps: tuple[int, ...], order: list[int], end: End, k: int) -> Run:
