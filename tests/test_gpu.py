@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import weakref
 import zlib
 from types import SimpleNamespace
 
@@ -692,6 +693,18 @@ def test_calls_that_differ_a_little_are_not_taken_for_each_other():
     assert gpu.maximum(one, where=other).tolist() == [True, False, False]
     assert gpu.argmax(one, where=one) == 0
     assert gpu.argmax(one, where=other) == 2
+
+
+@pytest.mark.parametrize("function", ["max", "maximum", "top_k"])
+def test_what_is_known_of_a_call_holds_none_of_its_elements(function):
+    random_gpu.forget()
+    given, options = given_of(torch.tensor([[-2.0, 7.0, 3.0]]), KNOWN[function][-1])
+    results = getattr(gpu, function)(*given, **options)
+    assert len(calls._KNOWN) == 1
+    tensors = [*given, *options.values(), *(results if isinstance(results, tuple) else (results,))]
+    alive = [weakref.ref(each) for each in tensors if isinstance(each, torch.Tensor)]
+    del given, options, results, tensors
+    assert [each() for each in alive] == [None] * len(alive)
 
 
 def test_a_call_that_has_seen_elements_sees_those_of_the_next_call():
