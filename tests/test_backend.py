@@ -105,6 +105,20 @@ BFLOAT16 = np.array([1, np.nan, 3], ml_dtypes.bfloat16)
             {"y": [2, 3]},
         ),
     ],
+    ids=[
+        "a list",
+        "a tuple",
+        "by name in another order",
+        "a default",
+        "a default beside a name",
+        "a value in place of the default",
+        "two outputs",
+        "a nested list",
+        "bfloat16",
+        "no rows",
+        "beside an operator of others",
+        "a scalar from the reference evaluator",
+    ],
 )
 def test_inputs_and_outputs_by_position_and_by_name(body, inputs, expected):
     outputs = backend.prepare(model(body)).run(inputs)

@@ -59,6 +59,7 @@ def refusal(kind, call, *arguments):
             "the model is not valid; given Nodes in a graph must be topologically sorted, however input 'z' of node:",
         ),
     ],
+    ids=["an attribute of a later version", "a domain that is not imported", "an input that nothing makes"],
 )
 def test_refused_by_prepare(opset, body, kind, message):
     assert refusal(kind, backend.prepare, model(body, opset)) == message

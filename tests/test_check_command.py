@@ -76,6 +76,7 @@ GITHUB = (
         ("clean.onnx --format github --infos", 0, "::notice file=clean.onnx,", ""),
         ("clean.onnx wrong.onnx", 1, f"clean.onnx:\n{CLEAN}wrong.onnx:\n{WRONG}", WRONG),
     ],
+    ids=lambda value: str(value).partition("\n")[0],
 )
 def test_prints(words, status, start, end):
     text = printed("check", *words.split(), status=status)

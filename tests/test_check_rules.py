@@ -163,7 +163,13 @@ BRANCHES = "then_branch = t () => (r) { r = ArgMax (a) }, else_branch = e () => 
         ("EX109", "(float16[3] x) => (y) { y = ArgMax (x) }", 13, 0),
         ("EX109", "(float16[3] x) => (y, z) { a = Neg (x) y = ArgMin (a) z = Hardmax (a) }", 13, 2),
         ("EX109", "(float16[3] x) => (y, z) { a = Neg (x) y = ReduceMax (a) z = Max (a, x) }", 13, 0),
-        ("EX109", f"(bool c, float16[3] x) => (y) {{ a = Neg (x) y = If (c) <{BRANCHES}> }}", 13, 1),
+        pytest.param(
+            "EX109",
+            f"(bool c, float16[3] x) => (y) {{ a = Neg (x) y = If (c) <{BRANCHES}> }}",
+            13,
+            1,
+            id="EX109-in a branch, of the graph around it",
+        ),
     ],
 )
 def test_the_edges_of_a_rule(code, body, opset, reasons):

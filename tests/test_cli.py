@@ -365,6 +365,7 @@ def test_completes_files(line):
         ({"_EXTREMUM_COMPLETE": "fish_source"}, "_EXTREMUM_COMPLETE=fish_complete"),
         ({"_EXTREMUM_COMPLETE": "bash_complete", "COMP_WORDS": "extremum c", "COMP_CWORD": "1"}, "plain,check\nplain,"),
     ],
+    ids=["the script of fish", "a word for bash"],
 )
 def test_answers_a_shell(variables, answer):
     result = extremum_process(env={**os.environ, **variables})

@@ -107,6 +107,7 @@ def test_a_crash_or_a_hang_costs_one_case_and_nothing_is_printed(hostile, capfd,
             },
         ),
     ],
+    ids=["onnx.reference", "onnxruntime"],
 )
 def test_known_differences_are_found(in_process, runtime, known):
     results = run(runtime, cases(Selection(names=known))).results
@@ -187,7 +188,11 @@ def test_the_command_exports(tmp_path):
     assert out.startswith("wrote 2 results and 3 refusals")
 
 
-@pytest.mark.parametrize("words", [["nobody"], ["extremum", "--topic", "speed"], ["extremum", *few("ties")]])
+@pytest.mark.parametrize(
+    "words",
+    [["nobody"], ["extremum", "--topic", "speed"], ["extremum", *few("ties")]],
+    ids=["a runtime", "a topic", "a case"],
+)
 def test_the_command_refuses_what_is_not_there(words):
     commands.refused("conformance", "run", *words)
 

@@ -474,7 +474,17 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize(("structure", "x", "output_types", "fields", "expected"), EXAMPLES)
+def described(structure, fields):
+    """The operator, or the function of a reduction, and its axes and directions."""
+    name = structure.args[0].name if isinstance(structure, partial) else structure.__name__
+    return f"{name} {', '.join(str(field) for field in fields)}"
+
+
+@pytest.mark.parametrize(
+    ("structure", "x", "output_types", "fields", "expected"),
+    EXAMPLES,
+    ids=[described(structure, fields) for structure, _, _, fields, _ in EXAMPLES],
+)
 def test_an_example_of_the_documents(structure, x, output_types, fields, expected):
     expected = list(expected) if isinstance(expected, tuple) else [expected]
     names = output_types.split()

@@ -108,6 +108,13 @@ ONCE = "(bfloat16[3] a) => (y) { y = own.F <k=0> (a) }"
             "the axes of ReduceMax-18 are not known before the model runs; ",
         ),
     ],
+    ids=[
+        "a node that is not valid",
+        "a function of several types",
+        "an attribute from the call",
+        "an unknown rank",
+        "unknown axes",
+    ],
 )
 def test_what_cannot_be_rewritten(body, refusal):
     fixed = fix(model(body, 18 if "axes)" in body else 13))
@@ -144,6 +151,13 @@ WHOLE = "compared node by node, not as a whole"
             True,
             f"{WHOLE}: input 's' cannot be drawn: the model does not state its type and rank",
         ),
+    ],
+    ids=[
+        "all is compared",
+        "bfloat16 is compared too",
+        "node by node on request",
+        "an operator that the target lacks",
+        "an input that cannot be drawn",
     ],
 )
 def test_says_what_was_not_compared(body, whole, note, monkeypatch):

@@ -87,6 +87,7 @@ not modified: 1 node cannot be rewritten for {ORT}
         ("early.onnx", 1, EARLY, False),
         ("early.onnx -o fixed.onnx", 1, EARLY, False),
     ],
+    ids=lambda value: str(value).partition("\n")[0],
 )
 def test_prints_and_writes(words, status, text, written):
     assert fixed(*words.split()) == (status, text)

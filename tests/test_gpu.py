@@ -286,7 +286,11 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("function", "given", "options"), MISTAKES)
+@pytest.mark.parametrize(
+    ("function", "given", "options"),
+    MISTAKES,
+    ids=[f"{function} {given} {' '.join(options)}" for function, given, options in MISTAKES],
+)
 def test_mistakes_have_the_words_of_the_cpu(function, given, options):
     x = np.ones(given[0], np.float16)
     x[1:2] = np.nan

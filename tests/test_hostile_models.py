@@ -27,7 +27,13 @@ OWN = ("run_node", "convert", "fix and raise", "InferenceSession", *COMMANDS[:4]
 REFUSING = ("prepare", "check", "convert", "lower", "fix", *COMMANDS)
 
 
-@pytest.mark.parametrize("entries", [OWN, pytest.param(tuple(ENTRIES), marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "entries",
+    [
+        pytest.param(OWN, id="entry points with code of their own"),
+        pytest.param(tuple(ENTRIES), id="every entry point", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_every_hostile_model(entries):
     for entry, answers in json.loads(run_watched("hostile_entries", *entries, seconds=900)[-1]).items():
         wrong = {name: answer for name, answer in answers.items() if answer.partition(":")[0] not in RIGHT}

@@ -256,6 +256,14 @@ def test_refuses_a_malformed_text(parse, text):
         (parse_sizes, ["n=" + "0" * 5000 + "9" * 20], "the size of dimension 'n' is too large"),
         (parse_sizes, [f"n={2**63}"], "the size of dimension 'n' is too large"),
     ],
+    ids=[
+        "two files",
+        "two sizes",
+        "two ranges",
+        "a size of 5,000 digits",
+        "a size behind 5,000 zeros",
+        "a size of 64 bits",
+    ],
 )
 def test_refuses_two_values_and_one_that_no_tensor_has(parse, texts, reason):
     assert refusal(InputError, parse, texts) == reason
@@ -396,6 +404,7 @@ def test_refuses_a_range_that_the_type_does_not_hold(dtype, low, high, reason):
         (np.dtype(object), (2,), ": it is not a tensor of numbers"),
         *((FLOAT, shape, "") for shape in ((2, -1), (1,) * 100, (0, 2**62, 2**62))),
     ],
+    ids=["an open rank", "no tensor", "objects", "a negative length", "100 axes", "too many bytes"],
 )
 def test_refuses_to_draw_what_no_array_can_be(dtype, shape, why):
     with pytest.raises(InputError, match=f"input 'x' cannot be drawn at random{why}"):

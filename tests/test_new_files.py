@@ -77,7 +77,11 @@ def fail(number, *_, **__):
     raise OSError(number, os.strerror(number))
 
 
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError()])
+@pytest.mark.parametrize(
+    "error",
+    [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError()],
+    ids=["a full disk", "an interrupt", "any other error"],
+)
 def test_a_failed_write_leaves_nothing(target_folder, tmp_path, error):
     def fails(file):
         file.write(b"half")
@@ -234,7 +238,7 @@ def test_writes_one_file_per_output(tmp_path, monkeypatch):
         np.array(["?", "żółw", "a\0b"], object),
         np.array([], object),
     ],
-    ids=lambda array: str(array.dtype),
+    ids=["Fortran's order", "no elements", "rank 0", "bfloat16", "text", "no text"],
 )
 def test_any_array_comes_back(tmp_path, array):
     path = write_outputs({"x": array}, tmp_path)["x"]

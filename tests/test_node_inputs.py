@@ -164,6 +164,20 @@ KNOWN = "(float[2, 4] x) => (v, i) <int64[{}] k = {{{}}}> {{ v, i = TopK (x, k) 
         ),
         (model("(float[2, 4] x) => (v, i) { v, i = TopK (x) }", 9), "needs the attribute 'k'"),
     ],
+    ids=[
+        "k beyond the axis",
+        "k below 0",
+        "two numbers for k",
+        "no number for k",
+        "k of rank 0",
+        "k of int32",
+        "no k",
+        "k left out",
+        "one output",
+        "k as an attribute too",
+        "an attribute of a later version",
+        "no k in the first version",
+    ],
 )
 def test_what_is_refused_before_the_model_runs(source, message):
     row = "TopK-1" if source.opset_import[0].version < 10 else "TopK-11"

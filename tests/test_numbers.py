@@ -122,7 +122,7 @@ def test_other_operands_are_what_they_were(other):
 
 
 @pytest.mark.parametrize(
-    "nan_policy", [None, "propagate", "omit", "raise", "no such policy", 3, np.str_("omit"), b"omit"]
+    "nan_policy", [None, "propagate", "omit", "raise", "no such policy", 3, np.str_("omit"), b"omit"], ids=repr
 )
 def test_policies(nan_policy):
     x = np.array([1.0, np.nan])

@@ -267,6 +267,7 @@ def test_every_bit_goes_in_and_comes_out(x):
             [["a", "żółw"], [[1], [0]]],
         ),
     ],
+    ids=["rank 0", "as the input", "as the output", "beside text"],
 )
 def test_as_the_input_or_the_output_alone_and_beside_text(body, feed, expected):
     assert [y.tolist() for y in session(model(body)).run([], feed)] == expected

@@ -66,7 +66,14 @@ def answer(who, proto, x):
     return np.asarray(output).tolist()
 
 
-@pytest.mark.parametrize(("code", "who", "opset", "body", "x", "expected"), CLAIMS)
+def described(code, who, opset, body, x, expected):
+    operator = re.findall(r"(\w+) (?:<[^>]*> )?\(", body)[-1]
+    return f"{code}: {operator} at opset {opset} of {x} in {who}"
+
+
+@pytest.mark.parametrize(
+    ("code", "who", "opset", "body", "x", "expected"), CLAIMS, ids=[described(*claim) for claim in CLAIMS]
+)
 def test_the_installed_runtime_does_what_a_text_says(code, who, opset, body, x, expected):
     assert answer(who, model(body, opset), np.array(x, np.float32)) == expected
 

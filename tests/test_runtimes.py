@@ -37,7 +37,7 @@ def test_bfloat16_comes_in_and_goes_out_of_onnxruntime(name):
     assert (y.dtype, y.tobytes()) == (BFLOAT16, x.tobytes())
 
 
-@pytest.mark.parametrize("through", [lambda load: load, through_float32])
+@pytest.mark.parametrize("through", [lambda load: load, through_float32], ids=["as it is", "in float32"])
 def test_an_input_with_a_default_keeps_it(through):
     proto = model("(bfloat16[2] x, bfloat16[2] w) => (bfloat16[2] y) { y = Where (c, x, w) }")
     proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array([7, 8], BFLOAT16), "w"))
