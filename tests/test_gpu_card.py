@@ -27,6 +27,7 @@ CALLS = {
     "argmin, the last": lambda x: gpu.argmin(x, 1, select_last_index=True, keepdims=True),
     "max": lambda x: gpu.max(x, 1),
     "max with a mask": lambda x: gpu.max(x, 1, where=x > 0, default=-1, return_index=True),
+    "top_k with a mask": lambda x: gpu.top_k(x, 9, where=x > 0, default=-0.5),
     "min without NaN": lambda x: gpu.min(x, 0, nan_policy="omit", default=0),
     "minmax": lambda x: gpu.minmax(x, 1, return_index=True),
     "hardmax": lambda x: gpu.hardmax(x),
@@ -109,6 +110,15 @@ def test_what_has_to_see_elements_is_refused_while_a_graph_is_captured():
         with torch.cuda.graph(graph):
             torch.zeros(1, device="cuda")
             assert text in explained(call)
+
+
+def test_a_mask_on_the_cpu_is_refused_while_a_graph_is_captured():
+    x = drawn()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        torch.zeros(1, device="cuda")
+        text = "a CUDA graph is being captured, and where is on the CPU; help: move the mask to the device of the array"
+        assert text in explained(ex.max, x, 1, where=np.ones(3000, bool), default=0)
 
 
 def arrays_of(library):
