@@ -6,7 +6,7 @@ import pytest
 import agreement
 import extremum as ex
 import twins
-from agreement import EVERY_SET, assert_extremes
+from agreement import EVERY_SET, assert_extremes, assert_same_bits
 from extremum import _native
 from strategies import BFLOAT16, FLOATS, REPRESENTATIVES, ascending, landmarks, nans, sometimes
 
@@ -49,6 +49,17 @@ def test_blocks_of_few_columns(dtype, columns):
             nan = numbers(rng, dtype, x.shape, nan=0.1)
             check(np.where(rng.random((blocks, 1, 1)) < 0.4, nan, x), 1)
             check(nan, 1, policy="omit")
+
+
+@pytest.mark.usefixtures("instruction_set")
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_the_value_of_a_short_row_has_the_sign_of_its_first_zero(dtype):
+    rng = np.random.default_rng(7)
+    for columns in (2, 3, 4, 7, 8, 15, 16, 17, 40):
+        x = rng.choice(np.array([-1.0, -0.0, 0.0], dtype), (150, columns))
+        first = np.arange(len(x)), ex.argmax(x, axis=1)
+        assert_same_bits(ex.max(x, axis=1), x[first])
+        assert_same_bits(ex.min(-x, axis=1), -x[first])
 
 
 @pytest.mark.parametrize("columns", [2, 8, 33])

@@ -16,6 +16,7 @@ use crate::kernels::small_inner::SmallInner;
 use crate::kernels::sweep::Sweep;
 use crate::operations::choice::{reads_both_at_once, short_kernel, short_kernel_under_mask};
 use crate::operations::top_k::{TopK, top_k};
+use crate::thresholds::Answer;
 use crate::vector::extent::tests::CUT;
 use crate::vector::extent::{Readable, Writable};
 use std::marker::PhantomData;
@@ -35,8 +36,9 @@ fn is_stopped(name: &str, cut: usize, kernel: impl Fn() -> usize) {
 /// Memory for what kernels read and write.
 const BYTES: usize = 1 << 15;
 
-/// Rows of 32-bit integers, `gap` elements apart, with or without a mask, for one end of the order or both.
-fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, both: bool) -> usize {
+/// Rows of 32-bit integers, `gap` elements apart, with or without a mask. Places come with their values.
+fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, answer: Answer) -> usize {
+    let both = answer == Answer::Both;
     let data = vec![7i32; BYTES / 4];
     let mask = vec![1u8; BYTES / 4];
     let [mut values, mut other] = [vec![0i32; rows], vec![0i32; rows]];
@@ -51,7 +53,7 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, both: bool) -> 
         lines.mask = unsafe { Readable::lines(mask.as_ptr(), stride, rows, len) };
         lines.mask_stride = stride;
     }
-    let places = if both { ptr::null_mut() } else { index.as_mut_ptr() };
+    let places = if answer == Answer::Places { index.as_mut_ptr() } else { ptr::null_mut() };
     // SAFETY: there is an element and an index for each row.
     let to = unsafe { Outputs::new(ptr::null_mut(), values.as_mut_ptr().cast(), places, rows) };
     let kernel = ShortRows {
@@ -257,14 +259,18 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
     for (rows, len, gap) in
         [(40, 2, 0), (40, 3, 0), (40, 7, 0), (40, 7, 2), (40, 20, 0), (40, 20, 3), (40, 150, 1), (1, 1500, 0)]
     {
-        is_stopped(&format!("short rows {len} {gap}"), 1, || short_rows(rows, len, gap, false, false));
+        for answer in [Answer::Places, Answer::Values] {
+            is_stopped(&format!("{answer:?} of short rows {len} {gap}"), 1, || {
+                short_rows(rows, len, gap, false, answer)
+            });
+        }
     }
     // Narrow registers read longer rows for one end of the order after the other.
     for len in [7, 20, 40].into_iter().filter(|&len| reads_both_at_once(ElementType::Int32, len)) {
-        is_stopped(&format!("both ends {len}"), 1, || short_rows(40, len, 0, false, true));
+        is_stopped(&format!("both ends {len}"), 1, || short_rows(40, len, 0, false, Answer::Both));
     }
     if cfg!(all(target_arch = "x86_64", not(miri))) {
-        is_stopped("under a mask", 1, || short_rows(40, 40, 2, true, false));
+        is_stopped("under a mask", 1, || short_rows(40, 40, 2, true, Answer::Places));
     }
     for (rows, columns) in [(9, 100), (9, 20), (9, 9), (40, 2)] {
         is_stopped(&format!("small inner {columns}"), 1, || small_inner(3, rows, columns));
@@ -278,7 +284,7 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
 #[test]
 fn rows_of_one_element_are_left_to_the_caller() {
     // Threads may cut rows this short. The kernels would read neighbouring rows with them.
-    for both in [false, true] {
-        assert_eq!(short_rows(40, 1, 0, false, both), 0);
+    for answer in [Answer::Places, Answer::Values, Answer::Both] {
+        assert_eq!(short_rows(40, 1, 0, false, answer), 0);
     }
 }

@@ -8,6 +8,14 @@
 //!     the bests and the places of all rows lie side by side: store them
 //! ```
 //!
+//! Where values alone are wanted, of integers and 16-bit floats, columns need not be told apart:
+//!
+//! ```text
+//! for each batch:
+//!     join the 16 bytes of each row, lane by lane: the larger of each two lanes
+//!     for each round of zips: join each two registers at once, so that half of them are left
+//! ```
+//!
 //! There is no search, and the length of a row makes no difference: with AVX2 rows of 2 to 32 binary64 are read at 40 to 50 GB/s
 //! on Zen 4. Where several rows fit into 16 bytes they are read together, and a shuffle spreads each to a power of two of lanes.
 //! Where the last of equal elements wins, the same shuffle mirrors the rows.
@@ -96,7 +104,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> Task for Pe
     #[inline(always)]
     unsafe fn run(self) -> usize {
         // Few calls want both ends, so one loop is enough for them. Lanes behind the only row of a part are not compared.
-        let spread = M::BOTH || self.0.last || ONE && self.0.len < Q && Self::EACH > 1;
+        let is_padded = ONE && self.0.len < Q && (Self::EACH > 1 || self.are_values_alone());
+        let spread = M::BOTH || self.0.last || is_padded;
         if spread { self.batches::<true>() } else { self.batches::<false>() }
     }
 }
@@ -104,6 +113,13 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> Task for Pe
 impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_, K, V, M, Q, ONE> {
     /// Rows in 16 bytes.
     const EACH: usize = TRANSPOSED_PART_BYTES / K::SIZE / Q;
+
+    /// Whether values alone are wanted, and the lanes tell them. Wider floats have two zeros, and rows of zeros are common.
+    #[inline(always)]
+    fn are_values_alone(&self) -> bool {
+        let tells = const { !M::BOTH && !M::IGNORES_NAN && (!K::FLOAT || K::KEYS) };
+        tells && !self.0.to.wants_places()
+    }
 
     /// The shuffle that spreads each of the `EACH` rows of a part over `Q` lanes: its elements, then the last of them again. Rows
     /// are mirrored where the last of equal elements wins, so that it comes first.
@@ -137,6 +153,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         let width = job.len * K::SIZE;
         // Bytes that a batch reads beyond its rows.
         let beyond = if ONE { TRANSPOSED_PART_BYTES.saturating_sub(Self::EACH * width) } else { 0 };
+        let are_values_alone = self.are_values_alone();
         let prefetches = job.bytes >= PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
         let mut start = 0;
         while start < job.rows {
@@ -148,13 +165,13 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
                 prefetch_rows(job.row(first).address().wrapping_add(TRANSPOSED_AHEAD_BYTES), 0, 1, V::LANES * width);
             }
             let done = if (job.rows - V::LANES - first) * width >= beyond {
-                self.batch::<SPREAD>(job.row(first), first, constants, &table, numbers)
+                self.answer::<SPREAD>(job.row(first), first, constants, &table, numbers, are_values_alone)
             } else {
                 let mut copy = [0u8; (MOST_LANES + 1) * TRANSPOSED_PART_BYTES];
                 let rows = job.row(first).read(V::LANES * width);
                 rows.copy_to_nonoverlapping(copy.as_mut_ptr(), V::LANES * width);
                 let copy = Readable::bytes(copy.as_ptr(), copy.len());
-                self.batch::<SPREAD>(copy, first, constants, &table, numbers)
+                self.answer::<SPREAD>(copy, first, constants, &table, numbers, are_values_alone)
             };
             if !done {
                 return first;
@@ -169,7 +186,63 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
     /// # Safety
     /// As for [`run`]; the rows of the batch, and the bytes that its loads read beyond them, may be read from `from` on.
     #[inline(always)]
-    unsafe fn batch<const SPREAD: bool>(
+    unsafe fn answer<const SPREAD: bool>(
+        &self,
+        from: Readable,
+        first: usize,
+        constants: Constants<V>,
+        table: &[u8; TRANSPOSED_PART_BYTES],
+        numbers: *const V,
+        are_values_alone: bool,
+    ) -> bool {
+        // Where the values alone do not decide, the columns do.
+        are_values_alone && self.values::<SPREAD>(from, first, constants, table)
+            || self.columns::<SPREAD>(from, first, constants, table, numbers)
+    }
+
+    /// Writes the values of a batch, without places; returns false, with nothing written, where a lane was NaN or a zero of a float.
+    ///
+    /// # Safety
+    /// As for [`answer`](Self::answer).
+    #[inline(always)]
+    unsafe fn values<const SPREAD: bool>(
+        &self,
+        from: Readable,
+        first: usize,
+        constants: Constants<V>,
+        table: &[u8; TRANSPOSED_PART_BYTES],
+    ) -> bool {
+        let job = self.0;
+        let mut nans = V::no_nan();
+        let mut columns = self.part::<SPREAD>(from, 0, constants, table, &mut nans);
+        for number in 1..self.parts() {
+            let more = self.part::<SPREAD>(from, number, constants, table, &mut nans);
+            unroll!(Q, at => columns[at] = columns[at].max(more[at]));
+        }
+        // First the rows that share 16 bytes come apart, then each round joins the two halves of every row.
+        unroll!(@ Self::EACH.trailing_zeros() as usize, _round, columns = zips::<K, V, Q>(columns), 0 1 2 3);
+        unroll!(@ Q.trailing_zeros() as usize, round, {
+            let half = Q >> (round + 1);
+            unroll!(Q / 2, at => if at < half {
+                let (low, high) = zip::<K, V>(columns[at], columns[at + half]);
+                columns[at] = low.max(high);
+            });
+        }, 0 1 2 3);
+        let best = columns[0];
+        if K::FLOAT && (V::has_nan(nans, best, constants.infinity) || best.any_eq(splat::<K, V>(0))) {
+            return false;
+        }
+        debug_assert!(first + V::LANES <= job.rows);
+        best.lanes().xor(constants.flip).store(job.values::<K>().add(first * K::SIZE));
+        true
+    }
+
+    /// Compares the columns of a batch, and writes its results; returns false, with nothing written, where a lane was NaN.
+    ///
+    /// # Safety
+    /// As for [`answer`](Self::answer).
+    #[inline(always)]
+    unsafe fn columns<const SPREAD: bool>(
         &self,
         from: Readable,
         first: usize,
@@ -179,13 +252,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
     ) -> bool {
         let job = self.0;
         let mut nans = V::no_nan();
-        // Where a part begins: in the order of comparison, and in memory.
-        let start = |part: usize| if ONE { 0 } else { (part * Q).min(job.len - Q) };
-        let part = |number: usize| {
-            let start = start(number);
-            from.add(if job.last && !ONE { job.len - Q - start } else { start } * K::SIZE)
-        };
-        let columns = self.columns::<SPREAD>(part(0), constants, table, &mut nans);
+        let columns = transpose::<K, V, Q>(self.part::<SPREAD>(from, 0, constants, table, &mut nans));
         let mut best = columns[0];
         let mut place = *numbers;
         let mut least = columns[0];
@@ -195,9 +262,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
                 least = columns[step].min(least);
             }
         });
-        for number in 1..if ONE { 1 } else { job.len.div_ceil(Q) } {
-            let columns = self.columns::<SPREAD>(part(number), constants, table, &mut nans);
-            let numbers = numbers.add(start(number));
+        for number in 1..self.parts() {
+            let columns = transpose::<K, V, Q>(self.part::<SPREAD>(from, number, constants, table, &mut nans));
+            let numbers = numbers.add(self.start(number));
             unroll!(Q, step => {
                 columns[step].update_max(*numbers.add(step), &mut best, &mut place);
                 if M::BOTH {
@@ -220,38 +287,50 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         true
     }
 
-    /// The columns of a part of a batch that begins at `from`.
+    /// How many parts a row has.
+    #[inline(always)]
+    fn parts(&self) -> usize {
+        if ONE { 1 } else { self.0.len.div_ceil(Q) }
+    }
+
+    /// Where a part begins, in the order of comparison: the last overlaps the one before.
+    #[inline(always)]
+    fn start(&self, part: usize) -> usize {
+        if ONE { 0 } else { (part * Q).min(self.0.len - Q) }
+    }
+
+    /// The lanes of a part of a batch that begins at `from`, before they are transposed.
     ///
     /// # Safety
-    /// As for [`batch`](Self::batch).
+    /// As for [`answer`](Self::answer).
     #[inline(always)]
-    unsafe fn columns<const SPREAD: bool>(
+    unsafe fn part<const SPREAD: bool>(
         &self,
         from: Readable,
+        number: usize,
         constants: Constants<V>,
         table: &[u8; TRANSPOSED_PART_BYTES],
         nans: &mut Nans<K, V>,
     ) -> [V; Q] {
-        let step = Self::EACH as isize * self.0.lines.stride;
+        let job = self.0;
+        let start = self.start(number);
+        let from = from.add(if job.last && !ONE { job.len - Q - start } else { start } * K::SIZE);
+        let step = Self::EACH as isize * job.lines.stride;
         // Each load takes 16 bytes of as many rows as a register has parts, so that after the zips a lane stands for a row.
-        let mut columns = [constants.flip; Q];
+        let mut lanes = [constants.flip; Q];
         unroll!(Q, at => {
             let bytes = V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
             let bytes = if SPREAD { bytes.shuffle(table) } else { bytes };
-            columns[at] = M::elements::<K, V>(constants, bytes);
+            lanes[at] = M::elements::<K, V>(constants, bytes);
             if at % 2 == 1 {
                 if !M::IGNORES_NAN {
-                    V::note_nan(nans, columns[at - 1], columns[at]);
+                    V::note_nan(nans, lanes[at - 1], lanes[at]);
                 }
-                columns[at - 1] = M::lanes::<K, V>(constants, columns[at - 1]);
-                columns[at] = M::lanes::<K, V>(constants, columns[at]);
+                lanes[at - 1] = M::lanes::<K, V>(constants, lanes[at - 1]);
+                lanes[at] = M::lanes::<K, V>(constants, lanes[at]);
             }
         });
-        unroll!(@ (TRANSPOSED_PART_BYTES / K::SIZE).trailing_zeros() as usize, _round, {
-            let before = columns;
-            unroll!(Q / 2, at => (columns[2 * at], columns[2 * at + 1]) = zip::<K, V>(before[at], before[at + Q / 2]));
-        }, 0 1 2 3);
-        columns
+        lanes
     }
 
     /// Writes the results of a batch.
@@ -273,4 +352,25 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
             values::<K, V>(best, place, flip, element, job.values::<K>().add(first * K::SIZE));
         }
     }
+}
+
+/// Turns the lanes of a part into its columns: after as many rounds of zips as 16 bytes have doublings of an element.
+///
+/// # Safety
+/// The registers belong to the instruction set in force.
+#[inline(always)]
+unsafe fn transpose<K: Kind, V: Lanes<K>, const Q: usize>(mut lanes: [V; Q]) -> [V; Q] {
+    unroll!(@ (TRANSPOSED_PART_BYTES / K::SIZE).trailing_zeros() as usize, _round, lanes = zips::<K, V, Q>(lanes), 0 1 2 3);
+    lanes
+}
+
+/// One round of zips: of each register of the first half with that of the second.
+///
+/// # Safety
+/// As for [`transpose`].
+#[inline(always)]
+unsafe fn zips<K: Kind, V: Lanes<K>, const Q: usize>(before: [V; Q]) -> [V; Q] {
+    let mut after = before;
+    unroll!(Q / 2, at => (after[2 * at], after[2 * at + 1]) = zip::<K, V>(before[at], before[at + Q / 2]));
+    after
 }
