@@ -19,25 +19,17 @@
 //! fewer than k are left: index -1 in the places of the others
 //! ```
 
+use crate::element::ElementType;
 use crate::element::rule::Rule;
-use crate::element::{ElementType, Pattern};
-use crate::isa::{Set, dispatch, with_set};
-use crate::kernels::lanes::{LINE, Scratch, bits, prefetch};
-use crate::kernels::omit::ReplaceSkipped as Replace;
-use crate::kernels::pack::Pack;
-use crate::kernels::top_k::{
-    Candidates, Collect, Destination, Find, LARGEST_REGISTERS, Packed, SAMPLED_LEAST_ELEMENTS, kth,
-};
-use crate::kernels::top_k_columns::Insert;
-use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
+use crate::isa::{Set, with_set};
+use crate::kernels::top_k::{Destination, LARGEST_REGISTERS};
+use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, positions};
 use crate::operations::input::{Input, Omit};
 use crate::operations::select::{Target, select};
+use crate::operations::top_k_walk::{FIND_LINES, LineForm, Walk};
 use crate::threads;
-use crate::vector::{Register, with_kind};
+use crate::vector::Register;
 use smallvec::SmallVec;
-use std::marker::PhantomData;
-use std::ops::Range;
-use std::ptr;
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -84,8 +76,64 @@ pub unsafe fn top_k(
 ///
 /// # Safety
 /// As for [`top_k`].
-unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: *mut u8, indices: *mut i64) {
-    let TopK { data, element, swapped, largest, k, .. } = input;
+unsafe fn find(input: TopK, dimensions: &[Dimension], values: *mut u8, indices: *mut i64) {
+    let TopK { element, k, .. } = input;
+    let Axes { mut kept, line, origin, along } = axes(dimensions, k);
+    let len = positions(&line);
+    let elements = positions(&kept) * len;
+    debug_assert!(k <= len);
+    if elements == 0 || k == 0 {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    if k == 1 && unsafe { select_best(&input, dimensions, values, indices) } {
+        return;
+    }
+    let size = element.size();
+    // Lines are counted along the axis where they lie side by side, or else along the longest.
+    if let Some(longest) = (0..kept.len()).max_by_key(|&axis| kept[axis].len)
+        && kept[0].strides.input != size as isize
+    {
+        kept.swap(0, longest);
+    }
+    let (&across, outer) = kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
+    let rule = Rule::new(element, input.largest, input.nan_first, input.times);
+    let Reading { form, lanes, finds, ready } = reading(&input, &rule, &line, &across);
+    let num_threads = threads::num_threads(elements.saturating_mul(size));
+    let tasks = threads::tasks(num_threads).div_ceil(positions(outer));
+    let tiles = match form {
+        // Each tile fills a register.
+        LineForm::SideBySide => (across.len / (tile_registers(k) * lanes)).max(tasks.min(across.len / lanes)),
+        LineForm::Transpose => across.len.div_ceil(lanes),
+        LineForm::OneByOne => across.len.div_ceil(FIND_LINES).max(tasks.min(across.len)),
+    };
+    let results = Destination { values, indices, across: across.strides.output, along };
+    let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, tiles, lanes, results };
+    // SAFETY: the caller's promise is that of a walk; threads share the tiles without overlap.
+    threads::share(tiles * positions(outer), num_threads, |units| unsafe {
+        match size < 8 && len <= u32::MAX as usize {
+            true => walk.run::<u64>(units),
+            false => walk.run::<u128>(units),
+        }
+    });
+}
+
+/// The length, the stride in bytes, that of the mask, and whether elements are taken along it.
+type Dimension = (usize, isize, isize, bool);
+
+/// The axes of a call.
+struct Axes {
+    /// Those that are kept.
+    kept: ReductionAxes,
+    /// Those along which the elements of a line lie, at least one.
+    line: ReductionAxes,
+    origin: ReductionOffsets,
+    /// Results from one of the `k` of a line to the next.
+    along: isize,
+}
+
+/// Tells the axes of lines from those that are kept, and merges those that continue others. The results are in C order.
+fn axes(dimensions: &[Dimension], k: usize) -> Axes {
     let mut kept = ReductionAxes::new();
     let mut line = ReductionAxes::new();
     let mut origin = ReductionOffsets::default();
@@ -112,68 +160,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, isize, bool)], values: 
     if line.is_empty() {
         line.push(ReductionAxis::POINT);
     }
-    let len = positions(&line);
-    let elements = positions(&kept) * positions(&line);
-    debug_assert!(k <= len);
-    if elements == 0 || k == 0 {
-        return;
-    }
-    if k == 1 && (!input.times || largest != input.nan_first) {
-        let omit = match input.nan_first {
-            false if input.times => Omit::NotATime,
-            false if element.is_float() => Omit::Nan,
-            _ => Omit::Nothing,
-        };
-        let input = Input { data, element, swapped, largest, last: false, omit, mask: input.mask };
-        let walk = dimensions.iter().copied();
-        let target = Target { values, indices: indices.cast(), index: ElementType::Int64, only_empty: false };
-        // SAFETY: the caller's promise; there is room for one value and one index of each line.
-        if unsafe { select(input, walk, &[target]) } == 0 {
-            return;
-        }
-    }
-    let size = element.size();
-    let adjacent = |axis: &ReductionAxis| axis.strides.input == size as isize;
-    if let Some(longest) = (0..kept.len()).max_by_key(|&axis| kept[axis].len)
-        && !adjacent(&kept[0])
-    {
-        kept.swap(0, longest);
-    }
-    let (&across, outer) = kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
-    let rule = Rule::new(element, largest, input.nan_first, input.times);
-    // Lanes of the widest register; 0 where there is no kernel.
-    let lanes =
-        if rule.is_plain() && line.len() == 1 { with_set!(I => <I as Set>::Register::BYTES / size, 0) } else { 0 };
-    let fits = size > 2 && len <= u32::MAX as usize || len <= 1 << (8 * size);
-    let masked = !input.mask.is_null();
-    let plain = adjacent(&across) && !swapped;
-    // Masked elements are replaced in a copy.
-    let ready = adjacent(&line[0]) && !swapped && !masked;
-    let finds = lanes > 0
-        && 5 * k <= 4 * lanes * LARGEST_REGISTERS.min(len / lanes)
-        && len * size <= READ_TWICE_MOST_BYTES[usize::from(!ready)];
-    let form = match lanes > 0 && fits && k <= if finds { FEW_MOST_K } else { FEW_OF_LONG_MOST_K } {
-        true if plain && !masked && across.len >= lanes => LineForm::SideBySide,
-        true if (!plain || masked) && len <= TRANSPOSED_MOST_ELEMENTS && 2 * across.len >= lanes => LineForm::Transpose,
-        _ => LineForm::OneByOne,
-    };
-    let num_threads = threads::num_threads(elements.saturating_mul(size));
-    let tasks = threads::tasks(num_threads).div_ceil(positions(outer));
-    let tiles = match form {
-        // Each tile fills a register.
-        LineForm::SideBySide => (across.len / (tile_registers(k) * lanes)).max(tasks.min(across.len / lanes)),
-        LineForm::Transpose => across.len.div_ceil(lanes),
-        LineForm::OneByOne => across.len.div_ceil(FIND_LINES).max(tasks.min(across.len)),
-    };
-    let results = Destination { values, indices, across: across.strides.output, along };
-    let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, tiles, lanes, results };
-    // SAFETY: the caller's promise is that of a walk; threads share the tiles without overlap.
-    threads::share(tiles * positions(outer), num_threads, |units| unsafe {
-        match size < 8 && len <= u32::MAX as usize {
-            true => walk.run::<u64>(units),
-            false => walk.run::<u128>(units),
-        }
-    });
+    Axes { kept, line, origin, along }
 }
 
 /// Whether an axis with these strides continues where `inner` ends.
@@ -182,12 +169,63 @@ fn continues(inner: &ReductionAxis, stride: isize, mask: isize) -> bool {
     stride == inner.strides.input.wrapping_mul(len) && mask == inner.strides.mask.wrapping_mul(len)
 }
 
+/// Finds the one best element of each line by a reduction, if one has this order. Returns whether all results are right: a reduction
+/// has none for a line of NaN alone, where NaN comes last.
+///
+/// # Safety
+/// As for [`top_k`], with a `k` of 1.
+unsafe fn select_best(input: &TopK, dimensions: &[Dimension], values: *mut u8, indices: *mut i64) -> bool {
+    let &TopK { data, element, swapped, largest, nan_first, times, mask, .. } = input;
+    // As an integer, NaT is the smallest: no reduction puts it before the largest, or behind the smallest.
+    if times && largest == nan_first {
+        return false;
+    }
+    let omit = match nan_first {
+        false if times => Omit::NotATime,
+        false if element.is_float() => Omit::Nan,
+        _ => Omit::Nothing,
+    };
+    let input = Input { data, element, swapped, largest, last: false, omit, mask };
+    let target = Target { values, indices: indices.cast(), index: ElementType::Int64, only_empty: false };
+    // SAFETY: the caller's promise; there is room for one value and one index of each line.
+    unsafe { select(input, dimensions.iter().copied(), &[target]) == 0 }
+}
+
 /// How lines are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LineForm {
-    SideBySide,
-    Transpose,
-    OneByOne,
+struct Reading {
+    form: LineForm,
+    /// Lanes of the widest register; 0 where there is no kernel.
+    lanes: usize,
+    /// Whether lines that are read one by one are short enough to be read twice.
+    finds: bool,
+    /// Whether they need not be packed first.
+    ready: bool,
+}
+
+/// Chooses how lines along the axes `line` are read, which lie side by side along `across`.
+fn reading(input: &TopK, rule: &Rule, line: &[ReductionAxis], across: &ReductionAxis) -> Reading {
+    let &TopK { element, swapped, k, mask, .. } = input;
+    let size = element.size();
+    let len = positions(line);
+    let adjacent = |axis: &ReductionAxis| axis.strides.input == size as isize;
+    let has_kernel = rule.is_plain() && line.len() == 1;
+    let lanes = if has_kernel { with_set!(I => <I as Set>::Register::BYTES / size, 0) } else { 0 };
+    let masked = !mask.is_null();
+    // Masked elements are replaced in a copy.
+    let ready = adjacent(&line[0]) && !swapped && !masked;
+    let finds = lanes > 0
+        && 5 * k <= 4 * lanes * LARGEST_REGISTERS.min(len / lanes)
+        && len * size <= READ_TWICE_MOST_BYTES[usize::from(!ready)];
+    // The kernels for lanes number the elements of a line in integers as wide as an element.
+    let fits = size > 2 && len <= u32::MAX as usize || len <= 1 << (8 * size);
+    let plain = adjacent(across) && !swapped;
+    let few = if finds { FEW_MOST_K } else { FEW_OF_LONG_MOST_K };
+    let form = match lanes > 0 && fits && k <= few {
+        true if plain && !masked && across.len >= lanes => LineForm::SideBySide,
+        true if (!plain || masked) && len <= TRANSPOSED_MOST_ELEMENTS && 2 * across.len >= lanes => LineForm::Transpose,
+        _ => LineForm::OneByOne,
+    };
+    Reading { form, lanes, finds, ready }
 }
 
 /// The largest k that counts as few: where lines could also be read one by one, and where they are long and not contiguous.
@@ -196,9 +234,6 @@ const FEW_OF_LONG_MOST_K: usize = 64;
 
 /// The most elements of lines that are transposed.
 const TRANSPOSED_MOST_ELEMENTS: usize = 128;
-
-/// Lines that are packed at a time: adjacent lines then have cache lines to themselves.
-const PACKED_LINES: usize = 16;
 
 /// The most bytes of lines that are read twice, in place and packed: for longer lines a sample takes less time.
 const READ_TWICE_MOST_BYTES: [usize; 2] = [1 << 18, 1 << 14];
@@ -214,521 +249,3 @@ const TILE_STATE_REGISTERS: usize = 128;
 
 /// The fewest registers of a tile.
 const TILE_LEAST_REGISTERS: usize = 8;
-
-/// Lines that are read at a time: as many as a word has bits.
-const FIND_LINES: usize = 64;
-
-/// Samples between the one that is read and the one that is prefetched. The samples of a line took longer than all the rest of it:
-/// 64 MB of lines of 100,000 32- and 64-bit elements take 0.75 to 0.9 times as long with prefetches (EPYC, family 26, model 2,
-/// AVX-512 and AVX2).
-const SAMPLES_AHEAD: usize = 32;
-
-/// Elements that are packed, if need be, and collected at a time.
-const CHUNK_ELEMENTS: usize = 4096;
-
-/// The lines, and where their results go.
-///
-/// Each line may be read, with its mask, wherever the axes `outer`, `across` and `line` lead from `origin`, and there is room for
-/// `k` results of each: the caller of [`top_k`] promises it. A position `at` is the first element of a line, and a `place` is
-/// less than `len`; debug assertions check both.
-struct Walk<'a> {
-    input: TopK,
-    rule: Rule,
-    form: LineForm,
-    /// Whether [`Find`] reads the lines that are read one by one, and whether it need not pack them first.
-    finds: bool,
-    ready: bool,
-    /// The elements of a line, and the axes along which they lie.
-    len: usize,
-    line: ReductionAxes,
-    /// The axis along which lines lie side by side, or are taken one by one; the other kept axes.
-    across: ReductionAxis,
-    outer: &'a [ReductionAxis],
-    origin: ReductionOffsets,
-    /// The number of tiles of lines, which are nearly equal in length, and the lines of a register.
-    tiles: usize,
-    lanes: usize,
-    results: Destination,
-}
-
-// SAFETY: threads write the results of different lines.
-unsafe impl Sync for Walk<'_> {}
-
-/// Memory that is reused from line to line.
-struct Work<P> {
-    packed: Scratch,
-    mask: Scratch,
-    state: Scratch,
-    keys: Vec<i64>,
-    to: Candidates<P>,
-    /// Whether the last tile of lines has NaN.
-    nans: bool,
-}
-
-impl Walk<'_> {
-    /// Finds the best of the lines of some tiles.
-    ///
-    /// # Safety
-    /// No other thread has these tiles: their results are written.
-    unsafe fn run<P: Packed>(&self, units: Range<usize>) {
-        let to = Candidates { rule: self.rule, k: self.input.k, bound: 0, equal: 0, first: 0, items: Vec::new() };
-        let mut work = Work::<P> {
-            packed: Scratch::default(),
-            mask: Scratch::default(),
-            state: Scratch::default(),
-            keys: Vec::new(),
-            to,
-            nans: false,
-        };
-        let lines = self.across.len;
-        let tiles = self.tiles;
-        for unit in units {
-            let outer = unit / tiles;
-            let tile = unit % tiles;
-            let first = lines * tile / tiles;
-            let end = lines * (tile + 1) / tiles;
-            let at = self.across.after(position(self.outer, self.origin, outer), first);
-            let number = end - first;
-            self.debug_assert_lines(at, number);
-            if self.form != LineForm::OneByOne {
-                // SAFETY: these lines belong to the tile.
-                unsafe { self.lines(&mut work, at, number) };
-                continue;
-            }
-            let mut done = 0;
-            while self.finds && done < number {
-                let some = (number - done).min(if self.ready { FIND_LINES } else { PACKED_LINES });
-                // SAFETY: as above.
-                unsafe { self.find(&mut work, self.across.after(at, done), some) };
-                done += some;
-            }
-            for line in done..number {
-                // SAFETY: as above.
-                unsafe { self.line(&mut work, self.across.after(at, line)) };
-            }
-        }
-    }
-
-    /// Stops a test unless the `number` neighbouring lines from `at` on lie among those of the walk.
-    #[inline(always)]
-    fn debug_assert_lines(&self, at: ReductionOffsets, number: usize) {
-        if cfg!(debug_assertions) && number > 0 {
-            let end = self.across.after(at, number - 1);
-            assert!(number <= self.across.len, "{number} lines of {}", self.across.len);
-            let offsets: [fn(ReductionOffsets) -> isize; 3] = [|at| at.input, |at| at.mask, |at| at.output];
-            for offset in offsets {
-                let spans = || {
-                    self.outer.iter().chain([&self.across]).map(|axis| offset(axis.strides) * (axis.len as isize - 1))
-                };
-                let lowest = offset(self.origin) + spans().filter(|&span| span < 0).sum::<isize>();
-                let highest = offset(self.origin) + spans().filter(|&span| span > 0).sum::<isize>();
-                let there = lowest..=highest;
-                assert!(there.contains(&offset(at)) && there.contains(&offset(end)), "{at:?} to {end:?}: {there:?}");
-            }
-        }
-    }
-
-    /// The results from a position on.
-    fn results(&self, at: ReductionOffsets) -> Destination {
-        let bytes = at.output * self.input.element.size() as isize;
-        let (values, indices) =
-            (self.results.values.wrapping_offset(bytes), self.results.indices.wrapping_offset(at.output));
-        Destination { values, indices, ..self.results }
-    }
-
-    /// The bits of the element at a place of a line; `at` is the line's first element.
-    ///
-    /// # Safety
-    /// The line is one of the walk, and has this place.
-    #[inline(always)]
-    unsafe fn bits(&self, at: ReductionOffsets, place: usize) -> u64 {
-        debug_assert!(place < self.len, "place {place} of {}", self.len);
-        let TopK { data, element, swapped, .. } = self.input;
-        // SAFETY: the caller's promise: the walk may read all elements of its lines.
-        unsafe { bits(data.wrapping_offset(at.input + self.places(place).input), element.size(), swapped) }
-    }
-
-    /// Bytes from the first element of a line to the element at a place.
-    #[inline(always)]
-    fn offset(&self, place: usize) -> isize {
-        self.places(place).input
-    }
-
-    /// From the first element of a line to the element at a place.
-    #[inline(always)]
-    fn places(&self, place: usize) -> ReductionOffsets {
-        match &self.line[..] {
-            [axis] => axis.after(ReductionOffsets::default(), place),
-            axes => position(axes, ReductionOffsets::default(), place),
-        }
-    }
-
-    /// Whether the element at a place of a line takes part; `at` is the line's first element.
-    ///
-    /// # Safety
-    /// As for [`bits`](Self::bits).
-    #[inline(always)]
-    unsafe fn takes_part(&self, at: ReductionOffsets, place: usize) -> bool {
-        debug_assert!(place < self.len, "place {place} of {}", self.len);
-        let mask = self.input.mask;
-        // SAFETY: the caller's promise: the mask has a byte for each element of the lines.
-        mask.is_null() || unsafe { *mask.wrapping_offset(at.mask + self.places(place).mask) } != 0
-    }
-
-    /// Finds the best of one line.
-    ///
-    /// # Safety
-    /// The line is one of the walk, and no other thread writes its results.
-    unsafe fn line<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
-        let TopK { k, sorted, mask, .. } = self.input;
-        let len = self.len;
-        self.debug_assert_lines(at, 1);
-        let samples = len >= SAMPLED_LEAST_ELEMENTS && k <= len / 4;
-        // SAFETY: the caller's promise.
-        let mut bound = if samples { unsafe { self.sample(work, at) } } else { i64::MIN };
-        if !mask.is_null() && bound <= self.rule.key(self.rule.identity) {
-            // Masked elements would reach this bound.
-            bound = i64::MIN;
-        }
-        // The lowest key may be the bound itself: masked elements must not count as elements that equal it.
-        let equal = if !mask.is_null() && bound == i64::MIN { usize::MAX } else { k };
-        work.to.begin(bound, equal);
-        // SAFETY: the caller's promise.
-        unsafe { self.collect(work, at) };
-        if work.to.items.len() < k && bound > self.rule.lowest() {
-            work.to.begin(i64::MIN, usize::MAX);
-            // SAFETY: the caller's promise.
-            unsafe { self.collect(work, at) };
-        } else if work.to.items.len() < k && bound > i64::MIN {
-            // SAFETY: the caller's promise; the line has each place that `complete` asks about.
-            let key = |place: usize| self.rule.key(unsafe { self.bits(at, place) });
-            // SAFETY: as above.
-            work.to.complete(len, |place| unsafe { self.takes_part(at, place) }.then(|| key(place)));
-        }
-        let there = if mask.is_null() { k } else { k.min(work.to.items.len()) };
-        // SAFETY: the caller's promise; candidates are places of the line.
-        unsafe { self.write(at, work.to.best(there, sorted)) };
-    }
-
-    /// A key that slightly more elements of a line reach than are wanted, as a sample suggests.
-    ///
-    /// # Safety
-    /// The line is one of the walk.
-    unsafe fn sample<P>(&self, work: &mut Work<P>, at: ReductionOffsets) -> i64 {
-        let TopK { data, k, .. } = self.input;
-        let len = self.len;
-        let samples = (len / 64).clamp(256, 2048);
-        // In 65,536ths of an element: a division for each sample takes as long as reading it.
-        let step = ((len - 1) << 16) / (samples - 1);
-        let place = |number: usize| ((number * step) >> 16).min(len - 1);
-        let places = (0..samples).map(|number| {
-            let later = place(number + SAMPLES_AHEAD);
-            prefetch::<LINE>(data.wrapping_offset(at.input + self.offset(later)));
-            place(number)
-        });
-        // SAFETY: the caller's promise; no place is beyond `len - 1`.
-        let taken = places.filter(|&place| unsafe { self.takes_part(at, place) });
-        work.keys.clear();
-        // SAFETY: as above.
-        work.keys.extend(taken.map(|place| self.rule.key(unsafe { self.bits(at, place) })));
-        // Masked elements are missing in the line as they are in the sample.
-        let share = k * samples / len;
-        let rank = share + 3 * share.isqrt() + 4;
-        if rank < work.keys.len() { kth(&mut work.keys, rank).max(self.rule.lowest()) } else { i64::MIN }
-    }
-
-    /// Collects the candidates of a line.
-    ///
-    /// # Safety
-    /// The line is one of the walk.
-    unsafe fn collect<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
-        let TopK { data, element, largest, swapped, k, mask, .. } = self.input;
-        let size = element.size();
-        let inner = self.line[0];
-        let data = data.wrapping_offset(at.input);
-        let contiguous = !swapped && self.line.len() == 1 && inner.strides.input == size as isize && mask.is_null();
-        let to = &mut work.to;
-        let most = (4 * k).max(2 * CHUNK_ELEMENTS);
-        for first in (0..self.len).step_by(CHUNK_ELEMENTS) {
-            let len = CHUNK_ELEMENTS.min(self.len - first);
-            let mut from = data.wrapping_offset(self.offset(first));
-            if !contiguous {
-                let packed = work.packed.reserve(CHUNK_ELEMENTS * size);
-                let packed_mask = self.room_for_mask(&mut work.mask, CHUNK_ELEMENTS);
-                let mut done = 0;
-                while done < len {
-                    // The rest of the innermost axis, or of the chunk.
-                    let run = (inner.len - (first + done) % inner.len).min(len - done);
-                    let place = self.places(first + done);
-                    let block = Block {
-                        start: ReductionOffsets { input: at.input + place.input, mask: at.mask + place.mask, ..at },
-                        outer: ReductionAxis::POINT,
-                        inner: ReductionAxis { len: run, ..inner },
-                    };
-                    debug_assert!(run > 0 && done + run <= CHUNK_ELEMENTS, "{run} elements after {done}");
-                    // SAFETY: the block is a part of the line; there is room for a chunk.
-                    unsafe { self.pack(block, run, packed.add(done * size), packed_mask.wrapping_add(done)) };
-                    done += run;
-                }
-                from = packed;
-            }
-            let before = to.items.len();
-            let kinds = if element == ElementType::Bool { ElementType::UInt8 } else { element };
-            // SAFETY: `from` has `len` elements: a chunk of the line where they follow one another, or its copy.
-            unsafe {
-                if to.bound == i64::MIN {
-                    to.add_all(from, len, first);
-                } else {
-                    with_set!(I, set => with_kind!(kinds, largest, K, _flip, infinity => {
-                        let kind = PhantomData::<(K, <I as Set>::Register)>;
-                        set.run(Collect { from, len, first, infinity, to, kind });
-                        0
-                    }), { to.add_all(from, len, first); 0 });
-                }
-            }
-            if !mask.is_null() {
-                // SAFETY: candidates are places of the line.
-                to.retain(before, |place| unsafe { self.takes_part(at, place) });
-            }
-            if to.items.len() > most {
-                to.items.select_nth_unstable(k - 1);
-                to.items.truncate(k);
-                // SAFETY: as above.
-                let last = unsafe { self.bits(at, to.items[k - 1].place()) };
-                to.exceed(self.rule.key(last));
-            }
-            if to.equal == 0 {
-                break;
-            }
-        }
-    }
-
-    /// Room for the mask of some elements; null without a mask.
-    fn room_for_mask(&self, room: &mut Scratch, len: usize) -> *mut u8 {
-        if self.input.mask.is_null() { ptr::null_mut() } else { room.reserve(len) }
-    }
-
-    /// Copies elements of some lines, and their mask if there is one; in the copy, where lines are `step` elements apart, the masked
-    /// elements are replaced.
-    ///
-    /// # Safety
-    /// The block lies among the lines of the walk; `to` has room for its lines, and `mask` as well where there is a mask.
-    unsafe fn pack(&self, block: Block, step: usize, to: *mut u8, mask: *mut u8) {
-        let TopK { data, element, swapped, .. } = self.input;
-        let Block { start, outer, inner } = block;
-        let size = element.size();
-        debug_assert!(inner.len <= step || outer.len == 1, "lines of {} elements, {step} apart", inner.len);
-        let elements = Pack {
-            data: data.wrapping_offset(start.input),
-            outer: (outer.len, outer.strides.input),
-            inner: (inner.len, inner.strides.input),
-            size,
-            scratch: true,
-            swapped,
-            to,
-            step: step * size,
-        };
-        // SAFETY: the caller's promise.
-        unsafe { elements.run() };
-        if self.input.mask.is_null() {
-            return;
-        }
-        let bytes = Pack {
-            data: self.input.mask.wrapping_offset(start.mask),
-            outer: (outer.len, outer.strides.mask),
-            inner: (inner.len, inner.strides.mask),
-            size: 1,
-            scratch: true,
-            swapped: false,
-            to: mask,
-            step,
-        };
-        let replace = Replace {
-            from: ptr::null(),
-            to,
-            size,
-            lens: (outer.len, step),
-            mask,
-            mask_strides: (step as isize, 1),
-            pattern: Pattern::NONE,
-            fill: self.rule.identity,
-        };
-        // SAFETY: the caller's promise; the copy and the copy of its mask have `step` elements for each line.
-        unsafe {
-            bytes.run();
-            dispatch(replace);
-        }
-    }
-
-    /// Finds the best of some lines, which are packed first where they are not contiguous, or masked.
-    ///
-    /// # Safety
-    /// The lines are those of the walk from `at` on, at most [`FIND_LINES`]; no other thread writes their results.
-    unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize) {
-        let TopK { data, element, largest, k, sorted, .. } = self.input;
-        let mut from = data.wrapping_offset(at.input);
-        let len = self.len;
-        let mut stride = self.across.strides.input;
-        self.debug_assert_lines(at, lines);
-        debug_assert!(lines <= FIND_LINES && self.finds, "{lines} lines at a time");
-        if !self.ready {
-            let step = len * element.size();
-            let to = work.packed.reserve(lines * step);
-            let packed_mask = self.room_for_mask(&mut work.mask, lines * len);
-            let outer = ReductionAxis { len: lines, ..self.across };
-            // SAFETY: the caller's promise; there is room for all lines.
-            unsafe { self.pack(Block { start: at, outer, inner: self.line[0] }, len, to, packed_mask) };
-            (from, stride) = (to, step as isize);
-        }
-        let to = self.results(at);
-        let candidates = &mut work.to;
-        let left: u64 = with_set!(I, set => with_kind!(element, largest, K, _flip, infinity => {
-            let identity = element.identity(largest) as i64;
-            let kind = PhantomData::<(K, <I as Set>::Register)>;
-            let find = Find { from, lines, stride, len, k, sorted, infinity, identity, to, candidates, kind };
-            // SAFETY: the lines are there, in place or in the copy, and `to` has room for their results.
-            unsafe { set.run(find) }
-        }), 0);
-        for line in 0..lines {
-            let at = self.across.after(at, line);
-            // SAFETY: the caller's promise; the results of a line that is done have been written.
-            unsafe {
-                match left >> line & 1 {
-                    0 => self.drop_masked(at, 1),
-                    _ => self.line(work, at),
-                }
-            }
-        }
-    }
-
-    /// Finds the best of a tile of lines, one in each lane.
-    ///
-    /// # Safety
-    /// The lines are the `number` of the walk from `at` on; where they are not packed, they fill a register. No other thread writes
-    /// their results.
-    unsafe fn lines<P>(&self, work: &mut Work<P>, at: ReductionOffsets, number: usize) {
-        let TopK { data, element, largest, nan_first, k, .. } = self.input;
-        let size = element.size();
-        let mut from = data.wrapping_offset(at.input);
-        let rows = self.len;
-        let mut pitch = self.line[0].strides.input;
-        let columns = number.max(self.lanes);
-        self.debug_assert_lines(at, number);
-        debug_assert!(self.form == LineForm::Transpose || number == columns, "{number} lines fill no register");
-        if self.form == LineForm::Transpose {
-            let packed = work.packed.reserve(rows * columns * size);
-            let mask = self.room_for_mask(&mut work.mask, rows * columns);
-            if number < columns {
-                // Lanes without a line get zeros, which are not NaN.
-                // SAFETY: there is room for as many elements, and for as many bytes of a mask if there is one.
-                unsafe {
-                    packed.write_bytes(0, rows * columns * size);
-                    mask.write_bytes(0, if mask.is_null() { 0 } else { rows * columns });
-                }
-            }
-            let inner = ReductionAxis { len: number, ..self.across };
-            // SAFETY: the caller's promise; there is room for `columns` elements of each row.
-            unsafe { self.pack(Block { start: at, outer: self.line[0], inner }, columns, packed, mask) };
-            (from, pitch) = (packed, (columns * size) as isize);
-        }
-        let results = self.results(at);
-        let state = 2 * k * columns.next_multiple_of(self.lanes) * size;
-        let adjacent = results.across == 1 && number == columns;
-        // The state, then indices and values.
-        let best = work.state.reserve(state + k * columns * (size + 8));
-        let indices = best.wrapping_add(state).cast::<i64>();
-        let values = indices.wrapping_add(k * columns).cast();
-        let to = match adjacent {
-            true => results,
-            false => Destination { values, indices, across: 1, along: columns as isize },
-        };
-        let nans = work.nans;
-        let seen = with_set!(I, set => with_kind!(element, largest, K, flip, infinity => {
-            let kind = PhantomData::<(K, <I as Set>::Register)>;
-            let insert = Insert { from, pitch, rows, columns, k, flip, infinity, nan_first, nans, best, to, kind };
-            // SAFETY: the columns are there, in place or in the copy; the state and `to` have room for `k` of each.
-            usize::from(unsafe { set.run(insert) })
-        }), 0);
-        work.nans = seen > 0;
-        let copied = if adjacent { 0 } else { number };
-        for line in 0..copied {
-            for nth in 0..k {
-                let at = nth * columns + line;
-                // SAFETY: the kernel has written `k` results for each of the columns, which are at least as many as the lines.
-                unsafe {
-                    let place = to.indices.add(at).read_unaligned() as usize;
-                    results.write(line, nth, bits(to.values.add(at * size), size, false), place, size);
-                }
-            }
-        }
-        // SAFETY: the caller's promise; the results have been written.
-        unsafe { self.drop_masked(at, number) };
-    }
-
-    /// Replaces what does not take part among the results of some lines.
-    ///
-    /// Such elements are in a result as those that lose to all others. What takes part and is not in the result equals them, and
-    /// lies behind all its equals in the result.
-    ///
-    /// # Safety
-    /// The lines are those of the walk from `at` on, and have `k` results each; no other thread writes them.
-    unsafe fn drop_masked(&self, at: ReductionOffsets, lines: usize) {
-        let TopK { k, mask, .. } = self.input;
-        let identity = self.rule.key(self.rule.identity);
-        if mask.is_null() {
-            return;
-        }
-        for line in 0..lines {
-            let at = self.across.after(at, line);
-            let results = self.results(at);
-            // SAFETY: the caller's promise.
-            let found = || (0..k).map(|nth| unsafe { results.index(nth) });
-            // SAFETY: what has been found, and what is looked at below, are places of the line.
-            let takes_part = |place: usize| unsafe { self.takes_part(at, place) };
-            if found().all(takes_part) {
-                continue;
-            }
-            let mut places: SmallVec<[usize; 32]> = found().filter(|&place| takes_part(place)).collect();
-            // SAFETY: as above.
-            let loses = |place: &usize| self.rule.key(unsafe { self.bits(at, *place) }) == identity;
-            let next = places.iter().copied().filter(loses).max().map_or(0, |last| last + 1);
-            let others = (next..self.len).filter(|&place| takes_part(place)).filter(loses);
-            let missing = k - places.len();
-            places.extend(others.take(missing));
-            // SAFETY: the caller's promise.
-            unsafe { self.write(at, places.into_iter()) };
-        }
-    }
-
-    /// Writes the results of a line from their places, of which there may be fewer than `k`.
-    ///
-    /// # Safety
-    /// The line is one of the walk, and has these places; no other thread writes its results.
-    unsafe fn write(&self, at: ReductionOffsets, places: impl Iterator<Item = usize>) {
-        let results = self.results(at);
-        let size = self.input.element.size();
-        let mut count = 0;
-        for place in places {
-            debug_assert!(count < self.input.k, "result {count} of {}", self.input.k);
-            // SAFETY: the caller's promise; there is room for `k` results.
-            unsafe { results.write(0, count, self.bits(at, place), place, size) };
-            count += 1;
-        }
-        for nth in count..self.input.k {
-            // SAFETY: as above.
-            unsafe { results.write(0, nth, self.rule.identity, NOWHERE, size) };
-        }
-    }
-}
-
-/// Elements of some lines, a part of each.
-struct Block {
-    /// The first element.
-    start: ReductionOffsets,
-    /// From line to line, and within a line.
-    outer: ReductionAxis,
-    inner: ReductionAxis,
-}
-
-/// The place of an element that is not there: index -1.
-const NOWHERE: usize = usize::MAX;
