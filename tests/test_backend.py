@@ -309,7 +309,7 @@ def test_an_engine_that_there_is_not():
     assert str(error) == "there is no engine 'tensorrt' here\n  help  use 'onnxruntime' or 'reference'"
 
 
-def test_nobody_takes_over_where_onnxruntime_is_named():
+def test_no_other_engine_takes_over_where_onnxruntime_is_named():
     error = error_of(ExecutionError, backend.prepare, model(NEG), engine="onnxruntime")
     assert error.reason == "onnxruntime does not take the model"
     assert "NOT_IMPLEMENTED" in error.given
@@ -327,7 +327,7 @@ def test_where_onnxruntime_fails_the_reference_says_why():
 
 
 @pytest.mark.parametrize(("body", "name"), [(OPEN, "onnxruntime"), (GELU, None)])
-def test_where_nobody_else_can_run_a_model_onnxruntimes_failure_is_the_error(body, name):
+def test_where_no_other_engine_can_run_a_model_onnxruntimes_failure_is_the_error(body, name):
     error = error_of(ExecutionError, backend.prepare(importing(body), engine=name).run, [EMPTY])
     assert error.reason == "onnxruntime could not run the model"
     assert "there is nothing to choose from: axis 0 of the input has no element" in error.given

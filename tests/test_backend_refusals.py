@@ -74,7 +74,7 @@ def test_refused_by_prepare(opset, body, kind, message):
         ("(float[3] x) => (y) { y = own.Unheard(x) }", "own.Unheard", "graph.node[0], opset 1"),
     ],
 )
-def test_an_operator_that_nobody_has(body, name, where):
+def test_an_operator_without_an_implementation(body, name, where):
     message = refusal(UnknownOperatorError, backend.prepare, model(body))
     assert message.startswith(f"there is no implementation of {name}; at    {where}; given onnxruntime ")
     assert message.endswith("; help  give it as a model-local function")
@@ -101,7 +101,7 @@ def test_a_declared_shape_that_cannot_be_runs_at_every_opset(case, engine, opset
 
 
 @pytest.mark.parametrize("opset", [6, 11, 13])
-def test_a_wrong_shape_in_the_middle_misleads_nobody(opset):
+def test_a_wrong_shape_in_the_middle_is_not_believed(opset):
     given = model("(float[2, 3] x) => (y) { m = Max(x) a = Abs(m) y = ArgMax <axis = 1> (a) }", opset)
     given.graph.value_info.extend(onnx.helper.make_tensor_value_info(name, 1, [7]) for name in "ma")
     assert backend.prepare(given).run([X]).y.tolist() == [[1], [0]]

@@ -53,7 +53,7 @@ def marks(*places):
         ("topk_11_int8_unsorted_1_distinct", lambda y, _: (np.full(y.shape, None),) * 2, Outcome.WRONG),
         ("max_13_float32_nan_first", lambda y: np.copysign(y, -1, where=np.isnan(y), out=y), Outcome.EXACT),
         ("max_13_float32_nan_first", np.zeros_like, Outcome.NAN),
-        # A signalling NaN is no reason to warn.
+        # A signalling NaN gives no warning.
         ("max_13_float32_nan_first", lambda y: np.full(5, 0x7FA00000, np.uint32).view(np.float32), Outcome.NAN),
         ("max_13_float32_nan_first", lambda y: np.full(5, 0x7FA00000, np.uint32).view(y.dtype)[:4], Outcome.NAN),
         ("hardmax_13_float32_ties_rows", lambda y: marks((0, 1, 1), (0, 2, 1), (1, 0, 1), (2, 0, 1)), Outcome.WRONG),

@@ -363,12 +363,12 @@ def test_the_largest_index_fits():
         pytest.param(
             lambda: dml.ArgMaxOperatorDesc(tensor("INT8 2"), (2,), (0,)),
             "output_tensor is of type tuple, not TensorDesc; at: DML_ARGMAX.output_tensor",
-            id="output that is no tensor",
+            id="output that is not a tensor",
         ),
         pytest.param(
             lambda: argmax(axes=1),
             "axes is not a sequence of integers; at: DML_ARGMAX.axes; given: axes=1",
-            id="axes that are no sequence",
+            id="axes that are not a sequence",
         ),
         pytest.param(
             lambda: dml.ArgMinOperatorDesc(tensor("INT8 2"), tensor("INT64 1"), (0,), 2),
@@ -379,7 +379,7 @@ def test_the_largest_index_fits():
         pytest.param(
             lambda: dml.TopKOperatorDesc(tensor("INT8 2"), tensor("INT8 1"), tensor("UINT32 1"), 0, 1.5),
             "k is not an integer; at: DML_TOP_K.k; given: k=1.5",
-            id="k that is no integer",
+            id="k that is not an integer",
         ),
         pytest.param(
             lambda: dml.ReduceOperatorDesc(10, tensor("INT8 2"), tensor("INT8 1"), (0,)),

@@ -46,7 +46,7 @@ MODELS = {
     "an output without a name": (13, f'(float[3, 4] x) => (i) {{ {K} "", i = TopK (x, k) }}'),
     "an attribute without effect": (1, "(float[3] a, float[3] b) => (c) { c = Max <consumed_inputs = [0, 0]> (a, b) }"),
     "operands that are one value": (13, "(uint16[3] x, uint16 z) => (a, b) { a = Max (x, z, x) b = Min (x, x) }"),
-    "an opset that nobody knows": (99, "(int16[3] x) => (y) { y = ArgMax (x) }"),
+    "an unknown opset": (99, "(int16[3] x) => (y) { y = ArgMax (x) }"),
     "no node of these operators": (13, "(float[3] x) => (y) { y = Neg (x) }"),
 }
 # A node of each kind that onnxruntime does not run, whose operand has no known rank.

@@ -176,7 +176,7 @@ def test_groups_hold_zeros_of_both_signs_what_follows_them_and_few_elements():
         # All are equal, in groups of 16 and within them.
         assert_same("top_k", x, 9, mode=mode)
         assert_same("argmax", x[:50])
-    # The best elements are the last three, which are no whole group.
+    # The best elements are the last three, which are not a whole group.
     x[-3:] = 5, 7, 6
     assert_same("top_k", x, 9)
     # Few elements take part, in fewer groups than are wanted.
@@ -316,7 +316,7 @@ def test_what_is_not_for_a_gpu_is_refused(monkeypatch):
     for given in ((gpu.max, [1, 2]), (gpu.hardmax, [1, 2]), (gpu.top_k, [1, 2], 1), (gpu.minimum, x, [1, 2])):
         text = "the elements are on the CPU" if x is given[1] else "list is not an array on a GPU"
         assert text in explained(*given)
-    # A number is no array, and several are none.
+    # A number is not an array, nor are several.
     for given in ((gpu.argmin, 5), (gpu.hardmax, 5), (gpu.top_k, 5, 1), (gpu.maximum, 5), (gpu.maximum, 5, 6)):
         assert "int is not an array on a GPU" in explained(*given)
     assert explained(gpu.maximum) == explained(ex.maximum)
@@ -690,7 +690,7 @@ def test_calls_that_differ_a_little_are_not_taken_for_each_other():
     for number in (0.0, -0.0, torch.nan, 0.0, -0.0, torch.nan, 1.0, 1, True):
         for result in (gpu.max(y, where=nothing, default=number), gpu.maximum(y, number)[0]):
             assert exactly(array_of(result), np.float32(number))
-    # A mask is no operand, and one array that comes twice is not two.
+    # A mask is not an operand, and one array that comes twice is not two.
     one, other = torch.tensor([True, False, False]), torch.tensor([False, False, True])
     assert gpu.maximum(one, one).tolist() == [True, False, False]
     assert gpu.maximum(one, other).tolist() == [True, False, True]

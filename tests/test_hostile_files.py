@@ -1,4 +1,4 @@
-"""Files that make a library crash, hang or grow: the process that was asked goes on and says what is wrong."""
+"""Files that make a library crash, hang or grow: the caller's process goes on and says what is wrong."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Models that nobody should have made: every entry point takes each, or refuses it by one of this package's errors."""
+"""Models with faults that no exporter should make: every entry point takes each, or refuses it by an error of ours."""
 
 import json
 

@@ -41,7 +41,7 @@ def test_no_node_of_any_operator_ends_the_process_exhaustively(entry, first):
 DEADLY = {
     "an untyped input": ("(x) => (z) { r = RegexFullMatch(x) z = Max(r) }", 20),
     "an untyped value": ("(x) => (z) { i = Identity(x) r = EyeLike<dtype = 1, k = 1>(i) z = Max(r) }", 9),
-    "behind an operator that nobody knows": (
+    "behind an unknown operator": (
         "(float[2] x) => (z) { i = own.Any(x) r = RegexFullMatch(i) z = Max(r) }",
         20,
     ),

@@ -14,7 +14,7 @@ from refusal import error_of
 from sessions import session
 from stock import ORT, in_stock
 
-# Boxes come from a NonZero, so nobody knows how many there are.
+# Boxes come from a NonZero, so their number is unknown.
 HEAD = """(float[n, 6] x, float[m] threshold) => (float[3, 6] best, int64[3] index) <int64[1] k = {{3}}> {{
     {first}
     v, index = TopK {attributes} (scores, k)

@@ -107,7 +107,7 @@ BRANCH = f"g () => (float[{N}] y) {{ y = Add(x, w) }}"
 ADD = f"(float[{N}] x) => (float[{N}] y) {{ y = Add(x, w) }}"
 # A model, a change to the model, and the output for zeros.
 UNUSUAL = {
-    "read by nobody": (f"(float[{N}] x) => (float[{N}] y) {{ z = Neg(x) y = Max(z) }}", None, X),
+    "a value without a reader": (f"(float[{N}] x) => (float[{N}] y) {{ z = Neg(x) y = Max(z) }}", None, X),
     "given to a function that does not read it": (
         f"(float[{N}] x) => (float[{N}] y) {{ z = own.Forget(x, w) y = Max(z) }}",
         None,

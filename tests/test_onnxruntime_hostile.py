@@ -103,7 +103,7 @@ CASES = {
         'run([node("ArgReduce", axes=[0] * 3_000_000)], INDEX, ANY)',
         "ArgReduce: axis 0 is listed twice; given: float32[2, 3]; help: list each axis once",
     ),
-    "an order that is no text": (
+    "an order that is not text": (
         'n = node("Extremum", order="max"); n.attribute[0].s = b"max\\xff\\x00min"\nrun([n], ELEMENT)',
         "attribute 'order' is 'max\ufffd min'; help: use 'max', the default, or 'min'",
     ),

@@ -1,4 +1,4 @@
-"""Files of HDF5 that make a library crash, or that hold what nobody expects; and formats that end their process."""
+"""Files of HDF5 that make a library crash, or with unexpected content; and formats that end their process."""
 
 import os
 import sys
@@ -126,7 +126,7 @@ FILES = {
     "REFERENCE_LIST as text": (_list_of_scales(lambda file: "x"), 5),
     "REFERENCE_LIST as numbers": (_list_of_scales(lambda file: [1, 2]), 5),
     "REFERENCE_LIST of pairs of numbers": (_list_of_scales(lambda file: np.ones(2, "i4,i4")), 5),
-    "REFERENCE_LIST of what is no array": (
+    "REFERENCE_LIST of what is not an array": (
         _list_of_scales(
             _attached_to(
                 (lambda file: h5py.Reference(), 0),
@@ -164,7 +164,7 @@ class EndsAtReading:
     """A format whose library ends the process when it reads, and prints before."""
 
     def __init__(self, path):
-        os.write(1, b"this is no answer")
+        os.write(1, b"this is not an answer")
 
     def describe(self, variable):
         os.write(1, b"neither is this")

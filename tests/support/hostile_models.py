@@ -1,4 +1,4 @@
-"""Models that nobody should have made."""
+"""Models with faults that no exporter should make."""
 
 from functools import partial
 
@@ -269,7 +269,7 @@ MODELS = {
     "an initializer above the folder": lambda: initializer(**elsewhere("../../../../../etc/hostname")),
     "an initializer in no file": lambda: initializer(**elsewhere("")),
     "an initializer in a device": lambda: initializer(**elsewhere("/dev/zero")),
-    "an initializer at a place that is no number": lambda: initializer(
+    "an initializer at a place that is not a number": lambda: initializer(
         **elsewhere("w.bin", offset="here", length="-1")
     ),
     "a constant in a file outside": lambda: constant(**elsewhere("/etc/hostname")),
@@ -344,5 +344,5 @@ MODELS = {
     "a sequence for a tensor": lambda: model(PLAIN.replace("float[2, 3]", "seq(float)")),
     "a type 500 deep": lambda: deep_type(500),
     "unknown fields": lambda: model(PLAIN).SerializeToString() + b"\xfa\x3f\x03abc",
-    "a domain that nobody knows": lambda: model("(float[2] x) => (y) { a = own.Any(x) y = Max(a) }"),
+    "an unknown domain": lambda: model("(float[2] x) => (y) { a = own.Any(x) y = Max(a) }"),
 }

@@ -1,4 +1,4 @@
-//! Copies past the caches, for results that nobody reads soon.
+//! Copies past the caches, for results that are not read soon.
 
 /// Copies bytes past the caches: memory is not read first where they go. [`end_of_copies`] has to follow.
 ///

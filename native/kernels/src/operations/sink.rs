@@ -206,7 +206,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Copies the first `len` results to the output past the caches, where that was asked for.
+    /// Copies the first `len` results to the output past the caches, unless they are there already.
     ///
     /// # Safety
     /// As many have been written, of elements of `size` bytes.
