@@ -25,7 +25,6 @@ use crate::kernels::lanes::{IndexOf, LaneOf, Plain, Source};
 use crate::thresholds::FLOAT16_BITS_LEAST_ELEMENTS;
 use std::hint::black_box;
 use std::ops::BitOr;
-use std::sync::atomic::{Ordering, compiler_fence};
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
 pub trait Sweep: HasLane {
@@ -206,8 +205,6 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
             source.prefetch(at + ahead / size_of::<S::Element>(), K * W);
         }
         for pair in (0..K).step_by(2) {
-            // Without the fence the compiler reads the last pairs before the first.
-            compiler_fence(Ordering::SeqCst);
             let low = at + pair * W;
             let high = at + pair * W + W;
             let one = register::<S, X::First, W>(source, low);
