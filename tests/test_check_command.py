@@ -192,6 +192,12 @@ def test_explains_an_error(name):
     assert printed("explain", f"extremum.errors.{name}") == text
 
 
+@pytest.mark.parametrize("code", ["EX003", "AxisError"])
+def test_explains_the_same_where_python_drops_docstrings(code):
+    command = [sys.executable, "-OO", "-m", "extremum", "explain", code]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == printed("explain", code)
+
+
 def test_lists_the_rules_and_the_errors_and_prints_the_page():
     lines = filter(None, printed("explain").splitlines())
     assert [line.split()[0] for line in lines] == [*(rule.code for rule in RULES), *ERRORS]

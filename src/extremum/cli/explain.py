@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import textwrap
 from typing import Any
@@ -128,8 +129,10 @@ def _record_of_error(error: type[Exception]) -> dict[str, Any]:
 
 
 def _paragraphs(error: type[Exception]) -> list[str]:
-    """Return the paragraphs of a docstring before its sections."""
-    text = inspect.cleandoc(error.__doc__ or "").partition("\n\nParameters\n")[0]
+    """Return the paragraphs of a docstring before its sections, from the source: under ``-OO`` classes have none."""
+    (definition,) = ast.parse(inspect.getsource(error)).body
+    assert isinstance(definition, ast.ClassDef)
+    text = (ast.get_docstring(definition) or "").partition("\n\nParameters\n")[0]
     return [" ".join(each.split()).replace("``", "`") for each in text.split("\n\n")]
 
 
