@@ -23,4 +23,5 @@ pub use operations::input::{Input, Omit};
 pub use operations::onehot::onehot;
 pub use operations::reduce::argreduce;
 pub use operations::select::{Target, select};
-pub use operations::top_k::{TopK, top_k};
+pub use operations::top_k::top_k;
+pub use operations::top_k_walk::TopK;

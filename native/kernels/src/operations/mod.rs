@@ -12,4 +12,4 @@ pub mod sink;
 pub mod small;
 pub mod small_inner;
 pub mod top_k;
-mod top_k_walk;
+pub mod top_k_walk;

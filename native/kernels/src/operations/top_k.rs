@@ -26,33 +26,10 @@ use crate::kernels::top_k::{Destination, LARGEST_REGISTERS};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, positions};
 use crate::operations::input::{Input, Omit};
 use crate::operations::select::{Target, select};
-use crate::operations::top_k_walk::{FIND_LINES, LineForm, Walk};
+use crate::operations::top_k_walk::{FIND_LINES, LineForm, TopK, Walk};
 use crate::threads;
 use crate::vector::Register;
 use smallvec::SmallVec;
-
-/// What is wanted.
-#[derive(Clone, Copy, Debug)]
-pub struct TopK {
-    /// The first element as the caller sees it.
-    pub data: *const u8,
-    /// The element type.
-    pub element: ElementType,
-    /// Whether the byte order of each element is the opposite of this machine's.
-    pub swapped: bool,
-    /// Whether the largest are wanted, or the smallest.
-    pub largest: bool,
-    /// Whether NaN comes before every number, or after.
-    pub nan_first: bool,
-    /// Whether the smallest 64-bit integer stands for NaT (not a time), which comes where NaN does.
-    pub times: bool,
-    /// How many elements are wanted, at most the length of the axis.
-    pub k: usize,
-    /// Whether the results have to be in order, from the best to the worst.
-    pub sorted: bool,
-    /// The mask's byte for the first element, 0 where the element does not take part; null without a mask.
-    pub mask: *const u8,
-}
 
 /// Finds the k best elements along an axis, or of a block of neighbouring axes in row-major order.
 ///

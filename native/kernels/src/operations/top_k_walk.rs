@@ -9,12 +9,34 @@ use crate::kernels::pack::Pack;
 use crate::kernels::top_k::{Candidates, Collect, Destination, Find, Packed, SAMPLED_LEAST_ELEMENTS, kth};
 use crate::kernels::top_k_columns::Insert;
 use crate::layout::{ReductionAxes, ReductionAxis, ReductionOffsets, position};
-use crate::operations::top_k::TopK;
 use crate::vector::with_kind;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
+
+/// What is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct TopK {
+    /// The first element as the caller sees it.
+    pub data: *const u8,
+    /// The element type.
+    pub element: ElementType,
+    /// Whether the byte order of each element is the opposite of this machine's.
+    pub swapped: bool,
+    /// Whether the largest are wanted, or the smallest.
+    pub largest: bool,
+    /// Whether NaN comes before every number, or after.
+    pub nan_first: bool,
+    /// Whether the smallest 64-bit integer stands for NaT (not a time), which comes where NaN does.
+    pub times: bool,
+    /// How many elements are wanted, at most the length of the axis.
+    pub k: usize,
+    /// Whether the results have to be in order, from the best to the worst.
+    pub sorted: bool,
+    /// The mask's byte for the first element, 0 where the element does not take part; null without a mask.
+    pub mask: *const u8,
+}
 
 /// How lines are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +66,7 @@ const CHUNK_ELEMENTS: usize = 4096;
 /// The lines, and where their results go.
 ///
 /// Each line may be read, with its mask, wherever the axes `outer`, `across` and `line` lead from `origin`, and there is room for
-/// `k` results of each: the caller of [`top_k()`](super::top_k::top_k) promises it. A position `at` is the first element of a line, and a `place` is
+/// `k` results of each: the caller of `top_k` promises it. A position `at` is the first element of a line, and a `place` is
 /// less than `len`; debug assertions check both.
 pub(super) struct Walk<'a> {
     pub(super) input: TopK,
