@@ -9,7 +9,7 @@ from agreement import assert_identical
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from law_cases import arrays_and_axes
 from layouts import LAYOUTS, REPEATING
-from refusal import refusal
+from refusal import error_of, refusal
 from strategies import BEYOND_BUFFERS
 
 
@@ -56,6 +56,15 @@ def test_no_axis_is_no_index():
     assert ex.unravel(np.int64(0), (), None) == ()
 
 
+@pytest.mark.parametrize("axis", range(3))
+def test_an_axis_may_be_counted_from_the_end(axis):
+    assert ex.unravel([1], (2, 3, 4), axis - 3) == ex.unravel([1], (2, 3, 4), axis) == ([1],)
+
+
+def test_an_axis_out_of_range_has_the_range_as_its_remedy():
+    assert error_of(AxisError, ex.unravel, [0], (2, 3, 4), 3).remedy == "use an axis in [-3, 2]"
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
@@ -64,7 +73,10 @@ def test_no_axis_is_no_index():
         (([0], (2, 0)), ArgumentError, "unravel: index 0 is outside the 0 elements of axes (0, 1)"),
         (([0.5], (2, 3)), ElementTypeError, "unravel: indices of type float64"),
         (([0], (2, 3), 2), AxisError, "unravel: axis 2 is out of range for a shape with 2 dimensions"),
+        (([0], (2, 3, 4), 5), AxisError, "unravel: axis 5 is out of range for a shape with 3 dimensions"),
+        (([0], (2, 3, 4), -4), AxisError, "unravel: axis -4 is out of range for a shape with 3 dimensions"),
         (([0], (2, 3), (0, -2)), AxisError, "unravel: axis 0 is given more than once"),
+        (([0], (2, 3, 4), (0, -2, 1, 2)), AxisError, "unravel: axis 1 is given more than once"),
         (([0], 5), ArgumentTypeError, "unravel: shape is 5, not a tuple of integers"),
         (([0], (2, 2.5)), ArgumentTypeError, "unravel: shape is (2, 2.5), not a tuple of integers"),
         (([0], "23"), ArgumentTypeError, "unravel: shape is '23', not a tuple of integers"),
