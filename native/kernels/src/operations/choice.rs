@@ -36,13 +36,13 @@ use crate::thresholds::{
     Answer, BATCH_MULTIPLE_ROWS, BATCHED_ROWS_MOST_BYTES, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS,
     INTERLEAVED_MANY_BYTES, INTERLEAVED_MANY_LEAST_ROWS, Limits, MASK_COPIED_BELOW_ELEMENTS,
     MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES,
-    MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PAST_CACHES_MOST_COLUMN_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES,
-    PREFETCHED_IN_ORDER_AHEAD_BYTES, PREFETCHED_INTEGERS_MOST_BYTES, PREFETCHED_INTERLEAVED_BYTES,
-    PREFETCHED_MASKED_SWEEP_AHEAD_BYTES, PREFETCHED_ROWS_AHEAD_BYTES, PREFETCHED_ROWS_BYTES,
-    PREFETCHED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_LEAST_ARRAY_BYTES, PREFETCHED_TILES_AHEAD_BYTES,
-    ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS,
-    SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES,
-    prefetched_tiles_bytes, rows_least_elements,
+    MASKED_SHORT_COLUMNS_LEAST_COLUMNS, MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PAST_CACHES_MOST_COLUMN_BYTES,
+    PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_IN_ORDER_AHEAD_BYTES, PREFETCHED_INTEGERS_MOST_BYTES,
+    PREFETCHED_INTERLEAVED_BYTES, PREFETCHED_MASKED_SWEEP_AHEAD_BYTES, PREFETCHED_ROWS_AHEAD_BYTES,
+    PREFETCHED_ROWS_BYTES, PREFETCHED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_LEAST_ARRAY_BYTES,
+    PREFETCHED_TILES_AHEAD_BYTES, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES,
+    SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS,
+    VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, prefetched_tiles_bytes, rows_least_elements,
 };
 use crate::vector::Register;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -183,11 +183,12 @@ impl Request<'_> {
         let value_suffices = self.input.ignores_nan() && !self.places && bytes >= VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES;
         let short_rows = |follow| !value_suffices && reads_short_rows(element, kept.len, reduced.len, follow, answer);
         let mask_follows = self.reads_mask_along(reduced) && reduced.strides.mask == 1;
+        let least_columns = if is_short { MASKED_SHORT_COLUMNS_LEAST_COLUMNS } else { MASKED_COLUMNS_LEAST_COLUMNS };
         if self.is_contiguous(kept) {
             (Form::Columns, false)
         } else if self.is_contiguous(reduced) && short_rows(rows_follow) {
             (Form::RowBatches, false)
-        } else if self.reads_mask_along(kept) && kept.len >= MASKED_COLUMNS_LEAST_COLUMNS {
+        } else if self.reads_mask_along(kept) && kept.len >= least_columns {
             // Masked elements are skipped where vectors can read both elements and mask.
             (Form::Columns, false)
         } else if mask_follows && short_kernel_under_mask(element, kept.len, reduced.len).is_some() {
