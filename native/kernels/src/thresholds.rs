@@ -177,14 +177,15 @@ pub const PART_BLOCK_BYTES: usize = 1 << 20;
 /// Bytes that the caller reads of a tile before threads start: they take less than a microsecond, and a start takes ten.
 pub const HEAD_BYTES: usize = 1 << 14;
 
-/// Columns that are read with their mask; fewer are packed as rows. 256 KB of 8 to 63 columns take 0.11 to 0.7 times as long as rows
-/// with AVX-512 and AVX2, and copied columns 0.35 to 0.8 times with SSE4.2; of 4 or 6 columns some take up to 1.9 times as long (EPYC,
-/// family 26, model 2).
+/// Columns that are read with their mask; fewer are packed as rows. Arrays of 8 to 63 columns take 0.1 to 0.8 times as long as packed
+/// ones in 256 KB, and 0.03 to 0.45 times in 64 MB (AVX-512 and AVX2); with SSE4.2, where a copy replaces the masked elements, 256 KB
+/// take 0.35 to 0.8 times as long; of 4 or 6 columns some take up to 1.9 times as long (EPYC, family 26, model 2).
 pub const MASKED_COLUMNS_LEAST_COLUMNS: usize = 8;
 
-/// The same for short columns, which are else packed as columns: 8 to 63 columns of 4 or 16 elements take 0.67 to 1.35 times as long
-/// as packed ones (the same processor).
-pub const MASKED_SHORT_COLUMNS_LEAST_COLUMNS: usize = 64;
+/// The same for short columns, which are else packed as columns, and where the mask has gaps along the row: 8 to 63 columns of 4 or 16
+/// elements take 0.67 to 1.35 times as long as packed ones, and 8 or 12 columns under a mask in Fortran's order 0.6 to 2.4 times (the
+/// same processor).
+pub const MASKED_OTHER_COLUMNS_LEAST_COLUMNS: usize = 64;
 
 /// Elements of a row under a mask: of shorter rows, a copy that replaces masked elements is faster than reading both elements and
 /// mask (Xeon, family 6, model 207: rows of 300 elements take 0.55 to 0.8 times as long with AVX2, and 0.9 to 1.25 times with
