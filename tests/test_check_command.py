@@ -281,6 +281,7 @@ def test_settings_are_those_of_the_nearest_file(models_folder):
             '[tool.extremum]\nselect = ["EX0"]',
             ["there is no 'select' under [tool.extremum]", "settings are under [tool.extremum.check]"],
         ),
+        ("[tool.extremum]\nselect = []\nignore = []", ["there is no 'ignore' under [tool.extremum]"]),
         ("[tool]\nextremum = 3", ["'extremum' must be a table"]),
     ],
 )
@@ -304,6 +305,7 @@ def test_sarif_has_findings_rules_and_places():
     (run,) = log["runs"]
     rules = run["tool"]["driver"]["rules"]
     assert [each["id"] for each in rules] == [rule.code for rule in RULES]
+    assert {each["defaultConfiguration"]["level"] for each in rules} == {"error", "warning", "note"}
     (result,) = run["results"]
     assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == "EX003"
     assert result["level"] == "error"

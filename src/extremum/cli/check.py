@@ -33,8 +33,8 @@ else:
 
 # The level in SARIF, and the command in a GitHub workflow.
 _WORDS = {
-    Severity.ERROR: ("error",) * 2,
-    Severity.WARNING: ("warning",) * 2,
+    Severity.ERROR: ("error", "error"),
+    Severity.WARNING: ("warning", "warning"),
     Severity.INFO: ("note", "notice"),
 }
 
