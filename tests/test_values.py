@@ -197,3 +197,19 @@ def test_hardmax_is_along_the_last_axis_unless_another_is_named():
     for shape in ((0,), (0, 3), (3, 0), (2, 0, 3)):
         for axis in (0, -1, tuple(range(len(shape)))):
             assert_identical(ex.hardmax(np.empty(shape, np.float32), axis), np.empty(shape, np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("omit", [False, True], ids=["mask", "NaN"])
+def test_both_ends_of_an_empty_slice_have_the_default(dtype, omit):
+    x = np.array([[1, 5, 3], [2, 6, 4], [7, 8, 9]], dtype)
+    there = np.array([[True, True, False], [False] * 3, [True] * 3])
+    options = {"where": there}
+    if omit:
+        x[~there] = np.nan
+        options = {"nan_policy": "omit"}
+    # A float is written by the native module, and an integer by Python.
+    for default in (0.5, -4):
+        low, high = ex.minmax(x, 1, default=default, **options)
+        assert low.tolist() == [1, default, 7]
+        assert high.tolist() == [5, default, 9]

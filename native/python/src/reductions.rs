@@ -225,7 +225,9 @@ impl ReductionCall<'_> {
             Empty::Index(_) | Empty::Counted => {}
             Empty::Value(_) => {
                 let size = x.element().size();
-                targets.iter().zip(value).for_each(|(target, value)| fill_values(target, slices, value, size));
+                if let Some(value) = value {
+                    targets.iter().for_each(|target| fill_values(target, slices, value, size));
+                }
             }
         }
         Ok(Some((empty_slices, ends)))
