@@ -15,9 +15,10 @@ pub const SMALL_MOST_ELEMENTS: usize = 32;
 /// and 1.0 to 2.3 times (EPYC, family 26, model 2).
 pub const SMALL_INNER_MOST_BLOCK_BYTES: isize = 1 << 16;
 
-/// Bytes of a row of such a block with many columns: 256 KB of (n, 16, 256) take 0.5 to 0.65 times as long as in tiles with AVX-512, of
-/// integers with AVX2 0.6 to 0.75 times, but of 16-bit floats 1.1 times; rows of 1 KiB take 1.1 times as long (EPYC, family 26, model 2).
-pub const SMALL_INNER_MOST_ROW_BYTES: usize = 512;
+/// Registers of a row of such a block with many columns: 1 KiB with AVX-512, 512 bytes with AVX2. 256 KB of (n, 16, 256) of 8 and 16 bits
+/// take 0.5 to 0.65 times as long as in tiles with AVX-512, and 0.6 to 0.75 times with AVX2 (16-bit floats 1.1 times); of 32 bits 0.75
+/// to 0.85 times with AVX-512, and 64 MB 0.7 to 0.8 times. Rows twice as long take 0.9 to 1.25 times as long (EPYC, family 26, model 2).
+pub const SMALL_INNER_MOST_ROW_REGISTERS: usize = 16;
 
 /// Bytes of a block whose rows share a register: the numbers of its rows, as large as the block, stay in the first-level cache.
 pub const SMALL_INNER_MOST_SHARED_BYTES: usize = 4096;

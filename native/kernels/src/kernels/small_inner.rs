@@ -27,7 +27,7 @@
 use crate::element::ElementType;
 use crate::isa::{Set, Task, with_set};
 use crate::kernels::lanes::{Outputs, prefetch_rows, write_bits};
-use crate::thresholds::{SMALL_INNER_MOST_ROW_BYTES, SMALL_INNER_MOST_SHARED_BYTES, TILES_LEAST_COLUMNS};
+use crate::thresholds::{SMALL_INNER_MOST_ROW_REGISTERS, SMALL_INNER_MOST_SHARED_BYTES, TILES_LEAST_COLUMNS};
 use crate::vector::extent::{Readable, Writable};
 use crate::vector::{Kind, Lanes, Mask, NARROWEST, Register, Unpacked, fold, splat, store_places, values, with_kind};
 use std::marker::PhantomData;
@@ -74,8 +74,9 @@ pub fn supports(element: ElementType, rows: usize, columns: usize, follow: bool)
         && fits
         && (bytes >= NARROWEST || columns >= 2 && several(rows, bytes, follow) && rows * bytes >= NARROWEST)
         && with_set!(I => {
-            let is_wide = <<I as Set>::Register as Register>::BYTES > NARROWEST;
-            columns < TILES_LEAST_COLUMNS || is_wide && bytes <= SMALL_INNER_MOST_ROW_BYTES
+            let register = <<I as Set>::Register as Register>::BYTES;
+            let fills_few = register > NARROWEST && bytes <= SMALL_INNER_MOST_ROW_REGISTERS * register;
+            columns < TILES_LEAST_COLUMNS || fills_few
         }, false)
 }
 
