@@ -120,12 +120,17 @@ def assert_extremes(x, axes, where=None, policy="propagate", find=find, ways=({}
         options = {"axis": axes, "where": where, "nan_policy": policy, "keepdims": True}
         options["select_last_index"] = tie is Tie.LAST
         lacking = (places == -1).any() or not x.size
-        default, index_default = ({"default": one}, {"default": -1}) if lacking else ({}, {})
+        default, number, index_default = {}, {}, {}
+        if lacking:
+            default = {"default": one}
+            # The native module writes a number of Python by itself.
+            number = {"default": 1.0 if native in FLOATS else one}
+            index_default = {"default": -1}
         for way in ways:
             with kernels(**way):
                 best = getattr(extremum, order.value)(x, **default, return_index=True, **options)
-                alone = getattr(extremum, order.value)(x, **default, **options)
-                both = extremum.minmax(x, **default, return_index=True, **options)
+                alone = getattr(extremum, order.value)(x, **number, **options)
+                both = extremum.minmax(x, **number, return_index=True, **options)
                 both_alone = extremum.minmax(x, **default, **options)
                 index = getattr(extremum, f"arg{order.value}")(x, **index_default, **options)
                 if (order, tie) == (Order.MAX, Tie.FIRST):
