@@ -201,7 +201,7 @@ impl Request<'_> {
             (Form::RowBatches, true)
         } else if mask_follows && !is_short {
             (Form::Rows, false)
-        } else if is_short || omits && self.follows(kept) && kept.len >= MASKED_COLUMNS_LEAST_COLUMNS {
+        } else if is_short || omits && self.follows(kept) && kept.len >= least_columns {
             (Form::Columns, true)
         } else {
             (Form::Rows, !self.is_contiguous(reduced))
