@@ -71,6 +71,10 @@ REFUSED = {
         "argmax: the array holds NaN; given: float32[20, 30, 7], nan_policy='raise'; help: use nan_policy='omit' "
         "or 'propagate', or mend the data"
     ),
+    "hardmax x.npy --nan-policy raise": (
+        "hardmax: the slice at (0, 0, 0) of the result holds NaN; given: float32[20, 30, 7], nan_policy='raise'; "
+        "help: use nan_policy='omit' or 'propagate', or mend the data"
+    ),
     "argmax cut.nc": "'cut.nc' is not a valid .nc file; given: ",
     "argmax damaged.nc": "'damaged.nc' is damaged: elements cannot be read; given: ",
     "argmax two.nc": "'two.nc': it has 2 variables; help: name one with --variable: s, t",
