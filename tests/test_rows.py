@@ -51,6 +51,15 @@ def test_blocks_of_few_columns(dtype, columns):
             check(nan, 1, policy="omit")
 
 
+@pytest.mark.parametrize("columns", [128, 513, 1024, 1025])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_blocks_of_many_columns(dtype, columns):
+    """Up to as many as the widest registers hold, and as the memory for their results, and more."""
+    rng = np.random.default_rng(columns)
+    for blocks, rows in ((5, 3), (2, 16)):
+        check(numbers(rng, dtype, (blocks, rows, columns), nan=0.01), 1)
+
+
 @pytest.mark.usefixtures("instruction_set")
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_the_value_of_a_short_row_has_the_sign_of_its_first_zero(dtype):

@@ -23,9 +23,13 @@ pub const SMALL_INNER_MOST_ROW_REGISTERS: usize = 16;
 /// Bytes of a block whose rows share a register: the numbers of its rows, as large as the block, stay in the first-level cache.
 pub const SMALL_INNER_MOST_SHARED_BYTES: usize = 4096;
 
-/// The most columns of blocks whose results are kept together, for the kernel for a small inner axis: with 256, 1 MB takes 1.03 to 1.09
-/// times as long, with 1024 0.95 to 1.01 times (the same processor).
-pub const SMALL_INNER_TILE_COLUMNS: usize = 512;
+/// The most columns of blocks whose results are kept together, for the kernel for a small inner axis, and so of a single block: with
+/// 512, 1 MB takes 0.99 to 1.05 times as long, with 256 1.03 to 1.09 times (the same processor).
+pub const SMALL_INNER_TILE_COLUMNS: usize = 1024;
+
+// The longest row, of 8-bit elements in the widest registers: a tile has room for one block at least.
+const _: () = assert!(SMALL_INNER_TILE_COLUMNS >= SMALL_INNER_MOST_ROW_REGISTERS * 64);
+const _: () = assert!(SMALL_INNER_TILE_COLUMNS >= TILES_LEAST_COLUMNS);
 
 /// Columns from which on tiles of columns are faster than strips in registers: 16 rows of 96 columns take 0.96 to 1.23 times as long in
 /// tiles, and of 192 columns 0.81 to 1.12 times in strips (the same processor).

@@ -36,6 +36,7 @@ pub unsafe fn reduce<const ENDS: usize>(
             let at = position(outer, layout.origin, number);
             // As many blocks of one line as the memory for results holds: the next line lies elsewhere.
             let blocks = (SMALL_INNER_TILE_COLUMNS / columns.len).min(line - number % line).min(numbers.end - number);
+            debug_assert!(blocks > 0, "a block of {} columns does not fit", columns.len);
             for (input, &sink) in inputs.iter().zip(&sinks) {
                 // SAFETY: the caller's promise. Each block is read by one thread.
                 unsafe { read(input, layout, at, blocks, sink, &mut memory, beyond) };
