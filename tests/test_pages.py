@@ -17,7 +17,8 @@ from extremum.cli import main
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+OTHERS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md")}
+EVERY_PAGE = {**PAGES, **OTHERS}
 NEEDED = {
     "README.md": ("onnxruntime",),
     "arrays.md": ("ml_dtypes",),
@@ -62,17 +63,25 @@ def test_what_a_page_shows_runs(page, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     names = {}
-    for language, lines in blocks(README if page == "README.md" else PAGES[page]):
+    for language, lines in blocks(EVERY_PAGE[page]):
         if language in ("python", "console"):
             names = run_block(language, lines, names)
 
 
-@pytest.mark.parametrize("page", [*PAGES, "README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", EVERY_PAGE)
 def test_every_file_that_a_page_names_is_there(page):
-    text = PAGES[page] if page in PAGES else (ROOT / page).read_text(encoding="utf-8")
+    text = EVERY_PAGE[page]
     named = re.findall(r"`((?:src|tests|native|benchmarks|examples|\.ci)/[\w./-]+)`", text)
     named += [f"tests/{name}" for name in re.findall(r"`(test_\w+\.py)`", text)]
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE)
+def test_every_row_of_a_table_has_the_cells_of_its_head(page):
+    for table in re.findall(r"(?:^\|.*\n)+", EVERY_PAGE[page], re.MULTILINE):
+        head, *rows = table.splitlines()
+        for row in rows:
+            assert len(re.findall(r"(?<!\\)\|", row)) == len(re.findall(r"(?<!\\)\|", head)), row
 
 
 def program_of_docs(name):
