@@ -26,7 +26,7 @@ _KNOWN: dict[Any, Callable[..., Any]] = {}
 """What answers calls like those that were answered, by their keys."""
 _MOST_KNOWN = 4096
 # What a key may have of options and numbers as they are: others may change, or are equal to values of other types.
-_SIMPLE = {bool, int, str, type, NoneType}
+_SIMPLE = {bool, int, float, str, type, NoneType}
 
 
 def _key_of(function: str, given: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -46,8 +46,8 @@ def _key_of(function: str, given: tuple[Any, ...], options: dict[str, Any]) -> A
     # 1 is equal to True, and is another option.
     kinds = tuple(map(type, simple))
     if not _SIMPLE.issuperset(kinds):
-        if not _SIMPLE.issuperset(each for each in kinds if each is not float):
-            return None
+        return None
+    if float in kinds:
         # 0 is equal to -0, and NaN is not equal to itself.
         simple = [struct.pack("d", x) if type(x) is float else x for x in simple]
     return function, *layouts, *simple, kinds
