@@ -92,6 +92,20 @@ def test_many_rows(dtype, length):
         check(each, 1)
 
 
+@pytest.mark.parametrize("spare", [-1, 0, 1])
+@pytest.mark.parametrize("size", [1 << 15, 7 << 15])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_a_few_long_rows(dtype, size, spare):
+    """Around the longest that the kernels for short rows read, also where nothing is above zero."""
+    rng = np.random.default_rng(size)
+    x = numbers(rng, dtype, (6, size // dtype.itemsize + spare))
+    x[2, 100:] = -1.0
+    x[2, :100] = -2.0
+    check(x[:, 3:], 1)
+    x[4, -7] = np.nan
+    check(x, 1)
+
+
 @pytest.mark.parametrize("step", sometimes([2, 3, 4, 5], [2, 5]))
 @pytest.mark.parametrize("dtype", TYPES)
 def test_rows_with_gaps(dtype, step):

@@ -35,8 +35,8 @@ const _: () = assert!(SMALL_INNER_TILE_COLUMNS >= TILES_LEAST_COLUMNS);
 /// tiles, and of 192 columns 0.81 to 1.12 times in strips (the same processor).
 pub const TILES_LEAST_COLUMNS: usize = 128;
 
-/// Bytes of the longest row that the kernels for short rows have room for.
-pub const SHORT_ROWS_MOST_BYTES: usize = 1 << 15;
+/// Bytes of the longest row that the kernels for short rows have room for: they keep a register of each eight.
+pub const SHORT_ROWS_MOST_BYTES: usize = 7 << 15;
 
 /// Bytes of a row that is read with its mask; of shorter rows a copy replaces masked elements. Where both array and mask are in the
 /// third-level cache, a copy waits for that cache and the kernel then waits for nothing: rows of 40 to 100 binary32 take 0.6
@@ -52,10 +52,27 @@ pub const UNROLLED_MOST_REGISTERS: usize = 8;
 /// kernel for long rows, and rows of 6,000 bytes 0.85 to 1.14 times with those for short rows (EPYC, family 26, model 2).
 pub const VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES: usize = 4096;
 
+/// Bytes of an array whose short rows are transposed only up to [`Limits::TRANSPOSED_OF_MEMORY_MOST_BYTES`].
+const TRANSPOSED_OF_MEMORY_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25);
+
 /// Bytes of a row that is read together with three others. Four rows of 8 KiB evict each other from the first-level cache (Xeon,
 /// family 6, model 167, AVX2: rows of 256 to 4096 64-bit elements, read alone in chunks of eight registers, are 1.08 to 1.26 times
 /// as fast as with chunks of four and a limit of 2 KiB).
-pub const BATCHED_ROWS_MOST_BYTES: usize = 1024;
+const BATCHED_ROWS_MOST_BYTES: usize = 1024;
+
+/// The same where memory holds the array, because four rows are four streams: 64 MB of rows of 520 to 1024 bytes take 0.65 to 1.15
+/// times as long one by one, but 256 KB 0.8 to 1.8 times, and 64 MB of rows of 264 to 400 bytes up to 1.75 times (EPYC, family 26,
+/// model 2).
+const BATCHED_ROWS_OF_MEMORY_MOST_BYTES: usize = 512;
+const BATCHED_ROWS_OF_MEMORY_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25);
+
+/// [`BATCHED_ROWS_MOST_BYTES`] for the rows of an array of so many bytes.
+pub fn batched_rows_most_bytes(array: usize) -> usize {
+    match array >= BATCHED_ROWS_OF_MEMORY_LEAST_ARRAY_BYTES {
+        true => BATCHED_ROWS_OF_MEMORY_MOST_BYTES,
+        false => BATCHED_ROWS_MOST_BYTES,
+    }
+}
 
 /// From how many bytes on an array is prefetched, as measured. Where assertions are on, every array is: the tests have small ones.
 const fn prefetched_from(bytes: usize) -> usize {
@@ -214,17 +231,27 @@ pub enum Answer {
     Both,
 }
 
-/// What was measured for the registers of an instruction set: up to which length the kernels for short rows are the fastest.
+/// What was measured for the registers of an instruction set: up to which length the kernels for short rows are the fastest, by the
+/// [number of a kind](kind_number) of elements. All were measured in 256 KB and 64 MB (EPYC, family 26, model 2), those for registers
+/// of 128 bits with SSE4.2.
 pub trait Limits: Set {
-    /// Bytes of the longest row that is transposed, by the size of an element: 1, 2, 4 and 8 bytes. The limits for registers of
-    /// 128 bits were measured with SSE4.2, on Zen 3 and Zen 4.
-    const TRANSPOSED_MOST_BYTES: [usize; 4] = [15, 80, 48, 96];
-    /// Bytes of the longest row that these kernels read, by the size of an element, for each [`Answer`]: beyond it, one row after
-    /// the other is faster. Measured on Zen 3.
-    const MOST_BYTES: [[usize; 4]; 3] = [
-        [512, SHORT_ROWS_MOST_BYTES / 2, SHORT_ROWS_MOST_BYTES / 2, SHORT_ROWS_MOST_BYTES],
-        [512, 2048, 1024, 8192],
-        [512, 2048, 1024, 8192],
+    /// Bytes of the longest row that is transposed. Rows that are longer than a register, but shorter than this, take 1.05 to 1.7 times
+    /// as long in registers; the next longer rows 0.6 to 1 times.
+    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [15, 32, 32, 48, 48, 48, 48];
+    /// The same where values alone are wanted, which registers tell without a search: rows of 64 bytes of 64-bit elements take 0.4 to
+    /// 0.65 times as long in registers with SSE4.2, and 0.75 to 0.85 times with AVX2.
+    const TRANSPOSED_VALUES_MOST_BYTES: [usize; KINDS] = [31, 80, 80, 24, 24, 15, 15];
+    /// The same where memory holds the array: with AVX-512, 64 MB of rows of 64 to 200 bytes take 0.65 to 0.95 times as long in
+    /// registers, but the places of 256 KB 1.1 to 1.4 times.
+    const TRANSPOSED_OF_MEMORY_MOST_BYTES: usize = usize::MAX;
+    /// Bytes of the longest row that these kernels read, for each [`Answer`]: beyond it, one row after the other is faster. Shorter
+    /// rows take 0.25 to 1 times as long as one after the other (integers in 64 MB up to 1.15 times), the next longer ones 0.95 to 1.3
+    /// times. With AVX2 and AVX-512, both ends of rows of 1000 bytes take 1.15 (integers) and 0.7 to 1 times as long (floats) in
+    /// 256 KB, and 0.95 to 1.65 times in 64 MB.
+    const MOST_BYTES: [[usize; KINDS]; 3] = [
+        [2048, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, SHORT_ROWS_MOST_BYTES],
+        [1 << 14, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, SHORT_ROWS_MOST_BYTES],
+        [8192; KINDS],
     ];
 
     /// Registers of the longest row without a mask whose loop is unrolled, where one end of the order is wanted.
@@ -237,17 +264,41 @@ pub trait Limits: Set {
         registers * <Self::Register as Register>::BYTES
     }
 
-    /// Bytes of the longest row of elements of `size` bytes that is transposed.
+    /// Bytes of the longest row of a kind of elements that is transposed, in an array of so many bytes.
     #[inline(always)]
-    fn transposed_most_bytes(size: usize) -> usize {
-        Self::TRANSPOSED_MOST_BYTES[size.trailing_zeros() as usize]
+    fn transposed_most_bytes(kind: usize, answer: Answer, array: usize) -> usize {
+        let most = match answer {
+            Answer::Places => Self::TRANSPOSED_MOST_BYTES[kind],
+            Answer::Values => Self::TRANSPOSED_VALUES_MOST_BYTES[kind],
+            Answer::Both => Self::TRANSPOSED_MOST_BYTES[kind].min(Self::TRANSPOSED_VALUES_MOST_BYTES[kind]),
+        };
+        match array >= TRANSPOSED_OF_MEMORY_LEAST_ARRAY_BYTES {
+            true => most.min(Self::TRANSPOSED_OF_MEMORY_MOST_BYTES),
+            false => most,
+        }
     }
 
-    /// Bytes of the longest row of elements of `size` bytes that the kernels for short rows read.
+    /// Bytes up to which every row of a kind of elements is transposed.
     #[inline(always)]
-    fn most_bytes(size: usize, answer: Answer) -> usize {
-        Self::MOST_BYTES[answer as usize][size.trailing_zeros() as usize]
+    fn always_transposed_most_bytes(kind: usize) -> usize {
+        let places = Self::transposed_most_bytes(kind, Answer::Places, usize::MAX);
+        places.min(Self::transposed_most_bytes(kind, Answer::Values, usize::MAX))
     }
+
+    /// Bytes of the longest row of a kind of elements that the kernels for short rows read.
+    #[inline(always)]
+    fn most_bytes(kind: usize, answer: Answer) -> usize {
+        Self::MOST_BYTES[answer as usize][kind]
+    }
+}
+
+/// How many kinds of elements have limits of their own.
+const KINDS: usize = 7;
+
+/// The number of a kind of elements: integers of 8 bits, then integers and floats of 16, of 32 and of 64 bits.
+#[inline(always)]
+pub const fn kind_number(size: usize, is_float: bool) -> usize {
+    (2 * size.trailing_zeros() as usize + is_float as usize).saturating_sub(1)
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -255,20 +306,25 @@ impl Limits for isa::sse42::Token {}
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Limits for isa::avx2::Token {
-    const TRANSPOSED_MOST_BYTES: [usize; 4] = [31, 80, 60, 160];
-    const MOST_BYTES: [[usize; 4]; 3] = [
-        [1024, SHORT_ROWS_MOST_BYTES / 2, SHORT_ROWS_MOST_BYTES / 2, SHORT_ROWS_MOST_BYTES],
-        [512, 2048, 512, 4096],
-        [512, 512, 512, 1024],
+    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [31, 48, 48, 72, 72, 96, 96];
+    const TRANSPOSED_VALUES_MOST_BYTES: [usize; KINDS] = [31, 40, 80, 48, 48, 48, 48];
+    const MOST_BYTES: [[usize; KINDS]; 3] = [
+        [2048, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 14, 1 << 15],
+        [1 << 14, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 14, 1 << 15],
+        [512, 512, 1024, 512, 1024, 512, 1024],
     ];
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Limits for isa::avx512::Token {
-    const TRANSPOSED_MOST_BYTES: [usize; 4] = [63, 80, 64, 200];
-    // Measured on a Xeon, family 6, model 167.
-    const MOST_BYTES: [[usize; 4]; 3] =
-        [[SHORT_ROWS_MOST_BYTES / 2; 4], [SHORT_ROWS_MOST_BYTES / 2; 4], [2048, 2048, 2048, 4096]];
+    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [63, 80, 80, 64, 64, 200, 200];
+    const TRANSPOSED_VALUES_MOST_BYTES: [usize; KINDS] = [63, 80, 80, 63, 63, 63, 63];
+    const TRANSPOSED_OF_MEMORY_MOST_BYTES: usize = 63;
+    const MOST_BYTES: [[usize; KINDS]; 3] = [
+        [1 << 14, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 14, 1 << 15],
+        [1 << 14, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 14, 1 << 15],
+        [512, 512, 1024, 512, 1024, 512, 1024],
+    ];
     // In chunks, the search reads half as much of rows of eight registers (rows of 64 64-bit elements 1.1 times as fast, of 200
     // 16-bit floats 0.9 times, on a Xeon of family 6, model 207).
     const UNROLLED_MOST_REGISTERS: usize = 6;

@@ -14,7 +14,7 @@ use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
 use crate::kernels::small_inner::SmallInner;
 use crate::kernels::sweep::Sweep;
-use crate::operations::choice::{reads_both_at_once, short_kernel, short_kernel_under_mask};
+use crate::operations::choice::{RowsWithoutMask, reads_both_at_once, short_kernel, short_kernel_under_mask};
 use crate::operations::top_k::top_k;
 use crate::operations::top_k_walk::TopK;
 use crate::thresholds::Answer;
@@ -75,7 +75,14 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, answer: Answer)
     };
     let choice = match masked {
         true => short_kernel_under_mask(ElementType::Int32, rows, len),
-        false => short_kernel(ElementType::Int32, rows, len, gap == 0, both),
+        false => short_kernel(RowsWithoutMask {
+            element: ElementType::Int32,
+            number: rows,
+            len,
+            follow: gap == 0,
+            answer: if both { Answer::Both } else { Answer::Places },
+            bytes: 0,
+        }),
     };
     // SAFETY: the memory holds the rows, their mask and their results.
     choice.map_or(0, |choice| unsafe { kernel.run(choice) })

@@ -14,11 +14,11 @@ use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
 use crate::layout::ReductionOffsets;
 use crate::operations::choice::{
-    Form, Plan, form_of_other_rows, reads_both_at_once, short_kernel, short_kernel_under_mask,
+    Form, Plan, RowsWithoutMask, form_of_other_rows, reads_both_at_once, short_kernel, short_kernel_under_mask,
 };
 use crate::operations::input::{Input, with_sources};
 use crate::operations::sink::{MinusOne, combine};
-use crate::thresholds::{INTERLEAVED_MOST_COLUMNS, MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS};
+use crate::thresholds::{Answer, INTERLEAVED_MOST_COLUMNS, MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS};
 use crate::vector::extent::{Readable, Writable};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -284,6 +284,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let ignore_nan = inputs[0].ignores_nan();
         let minus_one_for_identity = self.minus_one() == MinusOne::EmptyOrIdentity;
         let last = self.last();
+        let bytes = if self.plan.packed { 0 } else { self.plan.bytes };
         // Where batch after batch has NaN, fewer batches are tried in vain.
         let most = match len < ROWS_LEAST_ELEMENTS {
             true => (OMIT_BLOCK_BYTES / size / len) & !(NAN_RETRY_ROWS - 1),
@@ -301,8 +302,13 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 _ => Writable::none(),
             };
             let follow = lines.stride == (len * size) as isize;
+            let answer = match (other.is_null(), to.wants_places()) {
+                (false, _) => Answer::Both,
+                (true, true) => Answer::Places,
+                (true, false) => Answer::Values,
+            };
             let kernel = match lines.mask.is_null() {
-                true => short_kernel(element, rows, len, follow, !other.is_null()),
+                true => short_kernel(RowsWithoutMask { element, number: rows, len, follow, answer, bytes }),
                 false => short_kernel_under_mask(element, rows, len),
             };
             let short_rows = ShortRows {
@@ -318,7 +324,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 to,
                 other,
                 ahead,
-                bytes: if self.plan.packed { 0 } else { self.plan.bytes },
+                bytes,
             };
             // SAFETY: the caller's promise.
             let count = kernel.map_or(0, |kernel| unsafe { short_rows.run(kernel) });

@@ -33,16 +33,16 @@ use crate::kernels::small_inner;
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omit};
 use crate::thresholds::{
-    Answer, BATCH_MULTIPLE_ROWS, BATCHED_ROWS_MOST_BYTES, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS,
-    INTERLEAVED_MANY_BYTES, INTERLEAVED_MANY_LEAST_ROWS, Limits, MASK_COPIED_BELOW_ELEMENTS,
-    MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS,
-    MASKED_OTHER_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, PART_BLOCK_BYTES,
-    PAST_CACHES_MOST_COLUMN_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES, PREFETCHED_IN_ORDER_AHEAD_BYTES,
-    PREFETCHED_INTEGERS_MOST_BYTES, PREFETCHED_INTERLEAVED_BYTES, PREFETCHED_MASKED_SWEEP_AHEAD_BYTES,
-    PREFETCHED_ROWS_AHEAD_BYTES, PREFETCHED_ROWS_BYTES, PREFETCHED_SWEEP_AHEAD_BYTES,
-    PREFETCHED_SWEEP_LEAST_ARRAY_BYTES, PREFETCHED_TILES_AHEAD_BYTES, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES,
-    SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS,
-    UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, prefetched_tiles_bytes, rows_least_elements,
+    Answer, BATCH_MULTIPLE_ROWS, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS, INTERLEAVED_MANY_BYTES,
+    INTERLEAVED_MANY_LEAST_ROWS, Limits, MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512,
+    MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS, MASKED_OTHER_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES,
+    MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PAST_CACHES_MOST_COLUMN_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES,
+    PREFETCHED_IN_ORDER_AHEAD_BYTES, PREFETCHED_INTEGERS_MOST_BYTES, PREFETCHED_INTERLEAVED_BYTES,
+    PREFETCHED_MASKED_SWEEP_AHEAD_BYTES, PREFETCHED_ROWS_AHEAD_BYTES, PREFETCHED_ROWS_BYTES,
+    PREFETCHED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_LEAST_ARRAY_BYTES, PREFETCHED_TILES_AHEAD_BYTES,
+    ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS,
+    SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES,
+    batched_rows_most_bytes, kind_number, prefetched_tiles_bytes, rows_least_elements,
 };
 use crate::vector::Register;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -181,7 +181,12 @@ impl Request<'_> {
         let answer = if self.input.ignores_nan() { Answer::Places } else { self.answer() };
         let bytes = reduced.len * element.size();
         let value_suffices = self.input.ignores_nan() && !self.places && bytes >= VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES;
-        let short_rows = |follow| !value_suffices && reads_short_rows(element, kept.len, reduced.len, follow, answer);
+        let short_rows = |follow| {
+            let (number, len) = (kept.len, reduced.len);
+            // Whether there is a kernel does not depend on where the rows lie.
+            let rows = RowsWithoutMask { element, number, len, follow, answer, bytes: 0 };
+            !value_suffices && reads_short_rows(rows)
+        };
         let mask_follows = self.reads_mask_along(reduced) && reduced.strides.mask == 1;
         let least_columns = match is_short || !matches!(kept.strides.mask, 0 | 1) {
             true => MASKED_OTHER_COLUMNS_LEAST_COLUMNS,
@@ -422,49 +427,62 @@ fn is_small_inner(input: &Input, layout: &ReductionLayout) -> bool {
         && small_inner::supports(input.element, rows.len, columns.len, rows.strides.input == row)
 }
 
-/// Whether a reduction of short rows without a mask is read by the kernels for them. The rows may `follow` one another in memory.
-fn reads_short_rows(element: ElementType, rows: usize, len: usize, follow: bool, answer: Answer) -> bool {
+/// Whether a reduction of short rows without a mask is read by the kernels for them.
+fn reads_short_rows(rows: RowsWithoutMask) -> bool {
     // One row needs none of this: it is read by itself.
-    rows > 1
+    rows.number > 1
         && with_set!(I => {
-            let kernel = short_kernel_of::<I>(element, rows, len, follow, answer == Answer::Both);
+            let kernel = short_kernel_of::<I>(rows);
             // Where a kernel reads rows one at a time, a few are not worth it.
-            let are_enough = rows >= BATCH_ROWS || kernel == Some(ShortKernel::Transposed);
-            kernel.is_some() && are_enough && len * element.size() <= I::most_bytes(element.size(), answer)
+            let are_enough = rows.number >= BATCH_ROWS || kernel == Some(ShortKernel::Transposed);
+            let (size, is_float) = (rows.element.size(), rows.element.is_float());
+            kernel.is_some() && are_enough && rows.len * size <= I::most_bytes(kind_number(size, is_float), rows.answer)
         }, false)
 }
 
-/// The kernel for short rows without a mask, if one reads rows like these; `both` ends of the order may be wanted at once. Blocks
-/// ask again: threads may cut rows so that few or short ones are left.
+/// Rows without a mask, as far as the choice of a kernel depends on them.
+#[derive(Clone, Copy)]
+pub struct RowsWithoutMask {
+    pub element: ElementType,
+    /// Number of rows.
+    pub number: usize,
+    /// Elements in a row.
+    pub len: usize,
+    /// Whether they follow one another in memory.
+    pub follow: bool,
+    /// What is wanted of each; both ends of the order only where they are wanted at once.
+    pub answer: Answer,
+    /// Bytes of the array that they are read from; 0 where they are a copy.
+    pub bytes: usize,
+}
+
+/// The kernel for short rows without a mask, if one reads rows like these. Blocks ask again: threads may cut rows so that few or
+/// short ones are left.
 #[inline]
-pub fn short_kernel(element: ElementType, rows: usize, len: usize, follow: bool, both: bool) -> Option<ShortKernel> {
-    with_set!(I => short_kernel_of::<I>(element, rows, len, follow, both), None)
+pub fn short_kernel(rows: RowsWithoutMask) -> Option<ShortKernel> {
+    with_set!(I => short_kernel_of::<I>(rows), None)
 }
 
 /// [`short_kernel`] for an instruction set.
 #[inline(always)]
-fn short_kernel_of<I: Limits>(
-    element: ElementType,
-    rows: usize,
-    len: usize,
-    follow: bool,
-    both: bool,
-) -> Option<ShortKernel> {
+fn short_kernel_of<I: Limits>(rows: RowsWithoutMask) -> Option<ShortKernel> {
+    let RowsWithoutMask { element, number, len, follow, answer, .. } = rows;
     let size = element.size();
     let bytes = len * size;
+    let kind = kind_number(size, element.is_float());
     if len < 2 || element == ElementType::Bool {
         None
-    } else if bytes <= I::transposed_most_bytes(size) {
+    } else if bytes <= I::transposed_most_bytes(kind, answer, rows.bytes) {
         // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another.
-        let are_read = rows >= I::Register::BYTES / size && (follow || bytes >= TRANSPOSED_PART_BYTES);
+        let are_read = number >= I::Register::BYTES / size && (follow || bytes >= TRANSPOSED_PART_BYTES);
         are_read.then_some(ShortKernel::Transposed)
     } else if bytes > SHORT_ROWS_MOST_BYTES {
         None
-    } else if bytes > BATCHED_ROWS_MOST_BYTES {
+    } else if bytes > batched_rows_most_bytes(rows.bytes) {
         Some(ShortKernel::Alone)
-    } else if rows < BATCH_ROWS {
+    } else if number < BATCH_ROWS {
         None
-    } else if bytes <= I::unrolled_most_bytes(both) {
+    } else if bytes <= I::unrolled_most_bytes(answer == Answer::Both) {
         Some(ShortKernel::Unrolled)
     } else {
         Some(ShortKernel::Chunked)

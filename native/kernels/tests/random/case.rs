@@ -393,7 +393,10 @@ fn shape(random: &mut Random) -> (Vec<usize>, Vec<bool>) {
             let len = len(random);
             (vec![random.pick(&[1, 1, 2, 5]).min(1 + most / rows / len), rows, len], vec![false, true, false])
         }
-        5 if !cfg!(miri) && random.one_in(8) => (vec![random.pick(&[9000, 40_000, 140_000])], vec![true]),
+        5 if !cfg!(miri) && random.one_in(8) => {
+            let rows = random.pick(&[1, 1, 4, 5]);
+            (vec![rows, random.pick(&[9000, 20_000, 40_000, 114_688, 140_000])], vec![rows == 1, true])
+        }
         _ => {
             let lens = lens(random);
             (lens.clone(), lens.iter().map(|_| random.one_in(2)).collect())

@@ -1,4 +1,4 @@
-//! Rows of 1 to 2048 registers, four at a time.
+//! Rows of one register to 224 KiB, four at a time, or one at a time if they are long.
 //!
 //! ```text
 //! for each batch of four rows:
@@ -32,16 +32,16 @@
 //! places go. Longer rows are prefetched too, with narrower registers where memory holds them (see `thresholds`).
 
 use crate::isa::Task;
-use crate::kernels::lanes::prefetch_rows;
+use crate::kernels::lanes::{Aligned, prefetch_rows};
 use crate::kernels::short_rows::chunked::Chunked;
 use crate::kernels::short_rows::unrolled::Unrolled;
 use crate::kernels::short_rows::{
     AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, MaskedMode, Mode, PlainMode,
 };
 use crate::thresholds::{
-    Limits, PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES, SHORT_ROWS_MOST_BYTES, UNROLLED_MOST_REGISTERS,
+    Limits, PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES, SHORT_ROWS_MOST_BYTES, UNROLLED_MOST_REGISTERS, kind_number,
 };
-use crate::vector::{Kind, Lanes, Mask, Nans, Register, Unpacked, fold_four, splat, spread, spread_four};
+use crate::vector::{Kind, Lanes, Mask, Nans, Register, Unpacked, WIDEST, fold_four, splat, spread, spread_four};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -53,8 +53,9 @@ pub const BATCH_ROWS: usize = 4;
 const ALONE_CHUNK_REGISTERS: usize = 8;
 const BATCHED_CHUNK_REGISTERS: usize = 4;
 
-/// Registers that a batch of longer rows keeps: one for each chunk of each row.
-pub const SPILLED_CHUNKS: usize = 512;
+/// Bytes of the registers that a batch of longer rows keeps, one for each chunk of each row; and that a batch of short rows keeps.
+pub const SPILLED_BYTES: usize = 1 << 15;
+const SPILLED_SHORT_BYTES: usize = BATCH_ROWS * UNROLLED_MOST_REGISTERS * WIDEST;
 
 /// Bytes between a batch of short rows and the batch that is prefetched meanwhile.
 const UNROLLED_AHEAD_BYTES: usize = 12 << 10;
@@ -105,7 +106,7 @@ pub unsafe fn masked<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) 
 unsafe fn in_registers<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(set: I, job: &Job) -> usize {
     let most_bytes = N * <I::Register as Lanes<K>>::LANES * K::SIZE;
     // Rows this short are transposed instead, and longer ones are read in chunks: this code is not needed.
-    if most_bytes <= I::transposed_most_bytes(K::SIZE) {
+    if most_bytes <= I::always_transposed_most_bytes(const { kind_number(K::SIZE, K::FLOAT) }) {
         0
     } else if const { !K::KEYS } && !job.other.is_null() {
         set.run(Batches::<K, I::Register, Unrolled<BothMode, N>, BATCH_ROWS>::new(job))
@@ -318,15 +319,15 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Task for Bat
         let batches = Batches::<K, V, B, ROWS>::new(&job);
         // Memory that a short row does not need would only have to be probed.
         if B::IS_SHORT {
-            batches.read::<{ BATCH_ROWS * UNROLLED_MOST_REGISTERS }>()
+            batches.read::<{ SPILLED_SHORT_BYTES / 8 }>()
         } else {
-            batches.read::<SPILLED_CHUNKS>()
+            batches.read::<{ SPILLED_BYTES / 8 }>()
         }
     }
 }
 
 impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, K, V, B, ROWS> {
-    /// Returns the number of rows done.
+    /// Returns the number of rows done. Each of two batches keeps registers in memory of `SPILL` words.
     ///
     /// # Safety
     /// As for [`unrolled`].
@@ -336,10 +337,10 @@ impl<K: Kind, V: Lanes<K>, B: Batch<K, V, ROWS>, const ROWS: usize> Batches<'_, 
         let constants = job.constants::<K, V>();
         let opposite = job.opposite::<K>();
         // Registers that a batch keeps while the next batch is read.
-        let mut spill = [const { [const { MaybeUninit::<V>::uninit() }; SPILL] }; 2];
-        let spill = spill.as_mut_ptr().cast::<V>();
+        let mut spill = [const { Aligned([const { MaybeUninit::<u64>::uninit() }; SPILL]) }; 2];
+        let spill = spill.as_mut_ptr();
         // Two halves in turn: a batch is searched while the next one is read.
-        let half = |batch: usize| spill.add(batch % 2 * SPILL);
+        let half = |batch: usize| spill.add(batch % 2).cast::<V>();
         // The last batch overlaps the one before it, and writes the same results again.
         let first = |batch: usize| (batch * ROWS).min(job.rows - ROWS);
         let batches = job.rows.div_ceil(ROWS);

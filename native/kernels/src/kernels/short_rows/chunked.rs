@@ -9,7 +9,7 @@
 //! The last chunk overlaps the one before it.
 
 use crate::kernels::lanes::{LINE, prefetch};
-use crate::kernels::short_rows::batched::{Batch, Reduced, SPILLED_CHUNKS, decide};
+use crate::kernels::short_rows::batched::{Batch, Reduced, SPILLED_BYTES, decide};
 use crate::kernels::short_rows::{Constants, Job, Mode};
 use crate::thresholds::PREFETCHED_CHUNKS_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
@@ -62,7 +62,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
         let mut best = [constants.flip; ROWS];
         let start = job.row(first);
         let (chunks, skew) = Self::chunks::<K, V, ROWS>(job, start);
-        debug_assert!(chunks * ROWS <= SPILLED_CHUNKS);
+        debug_assert!(chunks * ROWS * V::BYTES <= SPILLED_BYTES);
         // The same places as those of `chunk`, without a multiplication: the first chunk begins with the row, the others at cache
         // lines, and the last ends with the row.
         let mut offset = 0;

@@ -1,4 +1,4 @@
-//! The extremum of each row, for rows of 2 elements to 32 KiB: one source for all instruction sets.
+//! The extremum of each row, for rows of 2 elements to 224 KiB: one source for all instruction sets.
 //!
 //! A loop over one short row waits for the result of each comparison and for mispredicted branches. So rows are read several at a
 //! time, without a branch that depends on their elements. Two kernels do that:
