@@ -36,25 +36,22 @@ use crate::kernels::lanes::{Aligned, prefetch_rows};
 use crate::kernels::short_rows::chunked::Chunked;
 use crate::kernels::short_rows::unrolled::Unrolled;
 use crate::kernels::short_rows::{
-    AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, MaskedMode, Mode, PlainMode,
+    AsIntegersMode, BATCH_ROWS, Batch, BothMode, Constants, FlipMode, IgnoreNanMode, Job, MaskedMode, Mode, PlainMode,
+    Reduced, SPILLED_BYTES, spread_rows,
 };
 use crate::thresholds::{
     Limits, PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES, SHORT_ROWS_MOST_BYTES, UNROLLED_MOST_REGISTERS, kind_number,
 };
-use crate::vector::{Kind, Lanes, Mask, Nans, Register, Unpacked, WIDEST, fold_four, splat, spread, spread_four};
+use crate::vector::{Kind, Lanes, Register, Unpacked, WIDEST, splat};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-
-/// Rows of a batch.
-pub const BATCH_ROWS: usize = 4;
 
 /// Registers in a chunk of a row that is read alone, and of a shorter row.
 const ALONE_CHUNK_REGISTERS: usize = 8;
 const BATCHED_CHUNK_REGISTERS: usize = 4;
 
-/// Bytes of the registers that a batch of longer rows keeps, one for each chunk of each row; and that a batch of short rows keeps.
-pub const SPILLED_BYTES: usize = 1 << 15;
+/// Bytes of the registers that a batch of short rows keeps.
 const SPILLED_SHORT_BYTES: usize = BATCH_ROWS * UNROLLED_MOST_REGISTERS * WIDEST;
 
 /// Bytes between a batch of short rows and the batch that is prefetched meanwhile.
@@ -179,121 +176,6 @@ unsafe fn with_keys<K: Kind, const ROWS: usize>(job: &Job, done: usize, keys: im
     }
     let done = done.min(job.rows - ROWS);
     done + keys(&job.after::<K>(done))
-}
-
-/// One way to read `ROWS` rows at a time.
-///
-/// # Safety
-/// Every operation requires what [`unrolled`] does, and that the job has `ROWS` rows from number `first` on. `spill` has room for the
-/// lanes that [`reduce`](Self::reduce) keeps, and [`find`](Self::find) gets what it has kept of the same rows.
-pub trait Batch<K: Kind, V: Lanes<K>, const ROWS: usize> {
-    /// How elements become lanes.
-    type Mode: Mode;
-    /// Whether rows have at most [`UNROLLED_MOST_REGISTERS`] registers: then few lanes are kept.
-    const IS_SHORT: bool;
-
-    /// Reads the rows from number `first` on, and keeps in `spill` what the search wants.
-    ///
-    /// # Safety
-    /// See [`Batch`].
-    unsafe fn reduce(job: &Job, first: usize, constants: Constants<V>, spill: *mut V) -> Reduced<V, ROWS>;
-
-    /// Finds the first (or last) places of `needle`, the largest lane of each row.
-    ///
-    /// # Safety
-    /// See [`Batch`].
-    unsafe fn find<const LAST: bool>(
-        job: &Job,
-        first: usize,
-        constants: Constants<V>,
-        spill: *const V,
-        needle: [V; ROWS],
-    ) -> [usize; ROWS];
-
-    /// Whether an element of the rows, masked or not, equals the identity. Only batches under a mask are asked.
-    ///
-    /// # Safety
-    /// See [`Batch`].
-    unsafe fn has_identity(_job: &Job, _first: usize, _identity: V) -> bool {
-        false
-    }
-}
-
-/// What is known of a batch once it is read.
-#[derive(Clone, Copy)]
-pub struct Reduced<V, const ROWS: usize> {
-    /// The largest lane of each row, in all lanes; for both ends of the order, as [`fold`] joins them.
-    best: [V; ROWS],
-    /// For both ends of the order, the same for the other end.
-    other_end: [V; ROWS],
-    /// Whether this kernel cannot decide, because there is NaN or, for [`AsIntegers`], a row with nothing above zero.
-    undecided: bool,
-}
-
-/// Joins the largest lanes at each position of the registers of each row, and looks for what the kernel cannot decide.
-///
-/// # Safety
-/// The registers belong to the instruction set in force.
-#[inline(always)]
-pub unsafe fn decide<K: Kind, V: Lanes<K>, M: Mode, const ROWS: usize>(
-    best: [V; ROWS],
-    other_end: [V; ROWS],
-    nans: Nans<K, V>,
-    constants: Constants<V>,
-) -> Reduced<V, ROWS> {
-    if M::BOTH {
-        let undecided = V::has_nan(nans, constants.flip, constants.flip);
-        return Reduced { best: fold(best), other_end: fold(other_end), undecided };
-    }
-    let best = spread_rows(fold(best));
-    // A NaN that has a key may be the largest lane of any row.
-    let mut all = best[0];
-    for row in 1..ROWS {
-        all = all.max(best[row]);
-    }
-    let mut undecided = !M::IGNORES_NAN && V::has_nan(nans, all, constants.infinity);
-    if M::AS_INTEGERS {
-        // Not above zero, integers have the opposite order of the floats.
-        let one = splat::<K, V>(1);
-        let mut none = V::Mask::none();
-        for row in 0..ROWS {
-            none = none.or(one.gt(best[row]));
-        }
-        undecided |= none.any();
-    }
-    Reduced { best, other_end: best, undecided }
-}
-
-/// The largest lanes of a batch, joined in two registers.
-///
-/// # Safety
-/// As for [`decide`].
-#[inline(always)]
-unsafe fn fold<K: Kind, V: Lanes<K>, const ROWS: usize>(mut best: [V; ROWS]) -> [V; ROWS] {
-    if ROWS == BATCH_ROWS {
-        [best[0], best[1 % ROWS]] = fold_four::<K, V>([best[0], best[1 % ROWS], best[2 % ROWS], best[3 % ROWS]]);
-    }
-    best
-}
-
-/// The largest lane of each row in all lanes of a register.
-///
-/// # Safety
-/// As for [`decide`].
-#[inline(always)]
-unsafe fn spread_rows<K: Kind, V: Lanes<K>, const ROWS: usize>(mut best: [V; ROWS]) -> [V; ROWS] {
-    if ROWS == BATCH_ROWS {
-        let four = spread_four::<K, V>([best[0], best[1 % ROWS]]);
-        #[allow(clippy::manual_memcpy, reason = "a copy of memory is none of registers")]
-        for row in 0..ROWS {
-            best[row] = four[row];
-        }
-    } else {
-        for row in 0..ROWS {
-            best[row] = spread::<K, V>(best[row]);
-        }
-    }
-    best
 }
 
 /// Reads all rows of a job, batch after batch.

@@ -9,8 +9,7 @@
 //! The last chunk overlaps the one before it.
 
 use crate::kernels::lanes::{LINE, prefetch};
-use crate::kernels::short_rows::batched::{Batch, Reduced, SPILLED_BYTES, decide};
-use crate::kernels::short_rows::{Constants, Job, Mode};
+use crate::kernels::short_rows::{Batch, Constants, Job, Mode, Reduced, SPILLED_BYTES, decide};
 use crate::thresholds::PREFETCHED_CHUNKS_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
 use crate::vector::{Kind, Lanes, place};

@@ -29,11 +29,10 @@ use crate::isa::with_set;
 use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
 use crate::thresholds::Limits;
 use crate::vector::extent::{Readable, Writable};
-use crate::vector::{Kind, Lanes, splat, with_kind};
+use crate::vector::{Kind, Lanes, Mask, Nans, fold_four, splat, spread, spread_four, with_kind};
 use std::ops::Deref;
 use std::ptr;
 
-pub use batched::BATCH_ROWS;
 pub use transposed::TRANSPOSED_PART_BYTES;
 
 /// How short rows are read.
@@ -275,6 +274,127 @@ impl Mode for AsIntegersMode {
 }
 impl Mode for MaskedMode {
     const MASKED: bool = true;
+}
+
+/// Rows of a batch.
+pub const BATCH_ROWS: usize = 4;
+
+/// Bytes of the registers that a batch of longer rows keeps, one for each chunk of each row.
+const SPILLED_BYTES: usize = 1 << 15;
+
+/// One way to read `ROWS` rows at a time.
+///
+/// # Safety
+/// Every operation requires what [`ShortRows::run`] does, and that the job has `ROWS` rows from number `first` on. `spill` has room
+/// for the lanes that [`reduce`](Self::reduce) keeps, and [`find`](Self::find) gets what it has kept of the same rows.
+trait Batch<K: Kind, V: Lanes<K>, const ROWS: usize> {
+    /// How elements become lanes.
+    type Mode: Mode;
+    /// Whether the loop over a row is unrolled: then few lanes are kept.
+    const IS_SHORT: bool;
+
+    /// Reads the rows from number `first` on, and keeps in `spill` what the search wants.
+    ///
+    /// # Safety
+    /// See [`Batch`].
+    unsafe fn reduce(job: &Job, first: usize, constants: Constants<V>, spill: *mut V) -> Reduced<V, ROWS>;
+
+    /// Finds the first (or last) places of `needle`, the largest lane of each row.
+    ///
+    /// # Safety
+    /// See [`Batch`].
+    unsafe fn find<const LAST: bool>(
+        job: &Job,
+        first: usize,
+        constants: Constants<V>,
+        spill: *const V,
+        needle: [V; ROWS],
+    ) -> [usize; ROWS];
+
+    /// Whether an element of the rows, masked or not, equals the identity. Only batches under a mask are asked.
+    ///
+    /// # Safety
+    /// See [`Batch`].
+    unsafe fn has_identity(_job: &Job, _first: usize, _identity: V) -> bool {
+        false
+    }
+}
+
+/// What is known of a batch once it is read.
+#[derive(Clone, Copy)]
+struct Reduced<V, const ROWS: usize> {
+    /// The largest lane of each row, in all lanes; for both ends of the order, as [`fold`] joins them.
+    best: [V; ROWS],
+    /// For both ends of the order, the same for the other end.
+    other_end: [V; ROWS],
+    /// Whether this kernel cannot decide, because there is NaN or, for [`AsIntegersMode`], a row with nothing above zero.
+    undecided: bool,
+}
+
+/// Joins the largest lanes at each position of the registers of each row, and looks for what the kernel cannot decide.
+///
+/// # Safety
+/// The registers belong to the instruction set in force.
+#[inline(always)]
+unsafe fn decide<K: Kind, V: Lanes<K>, M: Mode, const ROWS: usize>(
+    best: [V; ROWS],
+    other_end: [V; ROWS],
+    nans: Nans<K, V>,
+    constants: Constants<V>,
+) -> Reduced<V, ROWS> {
+    if M::BOTH {
+        let undecided = V::has_nan(nans, constants.flip, constants.flip);
+        return Reduced { best: fold(best), other_end: fold(other_end), undecided };
+    }
+    let best = spread_rows(fold(best));
+    // A NaN that has a key may be the largest lane of any row.
+    let mut all = best[0];
+    for row in 1..ROWS {
+        all = all.max(best[row]);
+    }
+    let mut undecided = !M::IGNORES_NAN && V::has_nan(nans, all, constants.infinity);
+    if M::AS_INTEGERS {
+        // Not above zero, integers have the opposite order of the floats.
+        let one = splat::<K, V>(1);
+        let mut none = V::Mask::none();
+        for row in 0..ROWS {
+            none = none.or(one.gt(best[row]));
+        }
+        undecided |= none.any();
+    }
+    Reduced { best, other_end: best, undecided }
+}
+
+/// The largest lanes of a batch, joined in two registers.
+///
+/// # Safety
+/// As for [`decide`].
+#[inline(always)]
+unsafe fn fold<K: Kind, V: Lanes<K>, const ROWS: usize>(mut best: [V; ROWS]) -> [V; ROWS] {
+    if ROWS == BATCH_ROWS {
+        [best[0], best[1 % ROWS]] = fold_four::<K, V>([best[0], best[1 % ROWS], best[2 % ROWS], best[3 % ROWS]]);
+    }
+    best
+}
+
+/// The largest lane of each row in all lanes of a register.
+///
+/// # Safety
+/// As for [`decide`].
+#[inline(always)]
+unsafe fn spread_rows<K: Kind, V: Lanes<K>, const ROWS: usize>(mut best: [V; ROWS]) -> [V; ROWS] {
+    if ROWS == BATCH_ROWS {
+        let four = spread_four::<K, V>([best[0], best[1 % ROWS]]);
+        #[allow(clippy::manual_memcpy, reason = "a copy of memory is none of registers")]
+        for row in 0..ROWS {
+            best[row] = four[row];
+        }
+    } else {
+        for row in 0..ROWS {
+            best[row] = spread::<K, V>(best[row]);
+        }
+    }
+    best
 }
 
 impl ShortRows {

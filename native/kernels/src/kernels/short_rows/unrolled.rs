@@ -8,8 +8,7 @@
 //!
 //! The search reads the row again, from the first-level cache, unless lanes were expensive to make: then it reads a copy of them.
 
-use crate::kernels::short_rows::batched::{Batch, Reduced, decide};
-use crate::kernels::short_rows::{Constants, Job, Mode};
+use crate::kernels::short_rows::{Batch, Constants, Job, Mode, Reduced, decide};
 use crate::vector::{Kind, Lanes, Mask, place, splat};
 use std::marker::PhantomData;
 
