@@ -143,6 +143,56 @@ def test_elementwise_extrema_of_several_files():
     assert_identical(np.load("z.npy"), ex.minimum(x, x[::-1], nan_policy="omit"))
 
 
+@pytest.mark.usefixtures("small_pieces")
+def test_elementwise_extrema_of_files_that_are_broadcast():
+    """No file may have the shape of the result, and a file may have fewer axes."""
+    x = sample((5, 6, 1))
+    y = sample((6, 7), seed=1)
+    z = sample((7,), seed=2)
+    for name, each in {"x": x, "y": y, "z": z, "whole": x + y}.items():
+        np.save(f"{name}.npy", each)
+    apply("maximum", "x.npy", "y.npy", "-o", "xy.npy")
+    assert_identical(np.load("xy.npy"), ex.maximum(x, y))
+    apply("minimum", "z.npy", "whole.npy", "-o", "zw.npy")
+    assert_identical(np.load("zw.npy"), ex.minimum(z, x + y))
+
+
+@pytest.mark.parametrize("policy", ["propagate", "omit"])
+def test_missing_integers_beside_an_array_without(policy):
+    """A missing element takes part in the result, or not, as NaN does."""
+    numbers = np.array([[3, -9, 7], [-9, 2, 5]])
+    xr.Dataset({"v": (("a", "b"), numbers, {"_FillValue": -9})}).to_netcdf("x.nc", engine="netcdf4")
+    there = np.array([[1, 1, 9], [4, 4, 4]])
+    np.save("there.npy", there)
+    apply("maximum", "x.nc", "there.npy", "--variable", "v", "--nan-policy", policy, "-o", "y.nc")
+    missing = -9 if policy == "propagate" else np.array([1, 4])
+    expected = np.maximum(numbers, there)
+    expected[numbers == -9] = missing
+    assert_identical(xr.load_dataset("y.nc", mask_and_scale=False).v.values, expected)
+
+
+def blocks_of(operation, names, axis, memory):
+    job = planned(operation, [open_source(name) for name in names], axis, memory)
+    return [step.blocks[0] for step in steps(job) if step.place is not None]
+
+
+def test_a_piece_takes_its_share_of_the_memory():
+    """Half of it, because one piece is read while another is compared."""
+    share = 20_000
+    x = sample((300, 200))
+    np.save("x.npy", x)
+    np.save("other.npy", -x)
+    pieces = blocks_of("maximum", ["x.npy", "other.npy"], None, 2 * share)
+    # Two elements, their copies and two results.
+    assert share // 2 <= max(24 * each.size for each in pieces) <= share
+    wide = sample((6, 40_000))
+    np.save("wide.npy", wide)
+    ones = blocks_of("hardmax", ["wide.npy"], 1, 2 * share)
+    assert sum(each.size for each in ones) == wide.size
+    # A result with its place.
+    assert share // 2 <= max(12 * each.size for each in ones) <= share
+
+
 LABELS = {
     "numbers": np.array([30.0, 20, 10]),
     "times": np.array(["2020-01-01", "NaT", "2021-01-01"], "M8[ns]"),
