@@ -6,8 +6,8 @@
 use crate::isa::{self, Set};
 use crate::vector::Register;
 
-/// Elements of an array that is compared element by element: that takes less time than planning. Measured with the code in cache;
-/// otherwise planning pays even later.
+/// Elements of an array that is compared element by element: that takes less time than planning. Calls for 2 to 32 elements take 0.4
+/// to 0.7 times as long that way (EPYC, family 26, model 2), with the code in cache; otherwise planning pays even later.
 pub const SMALL_MOST_ELEMENTS: usize = 32;
 
 /// Bytes of a block that the kernel for a small inner axis reads in one go: for a larger block, tiles of columns pay. Blocks of 48 KB
@@ -196,7 +196,8 @@ pub const MASK_COPY_BYTES: usize = 1 << 16;
 /// on both (EPYC, family 26, model 2, two cores, AVX-512 and AVX2).
 pub const SPLIT_TASK_LEAST_ROWS: usize = 16;
 
-/// Bytes of a row that a thread reads before it looks whether another thread has found what cannot be beaten.
+/// Bytes of a row that a thread reads before it looks whether another thread has found what cannot be beaten. With 256 KB or 4 MB, two
+/// threads take 0.98 to 1.05 times as long for 64 MB, wherever such an element lies (EPYC, family 26, model 2).
 pub const PART_BLOCK_BYTES: usize = 1 << 20;
 
 /// Bytes that the caller reads of a tile before threads start: they take less than a microsecond, and a start takes ten.
