@@ -283,6 +283,14 @@ def test_integers_beyond_float64_stay_exact_and_may_be_missing():
     )
 
 
+def test_the_labels_of_a_result_are_those_of_a_file_of_its_shape():
+    whole = xr.Dataset({"t": (("lat", "lon"), np.arange(6.0).reshape(3, 2))}, {"lat": [30.0, 20, 10]})
+    save_dataset(whole, "whole.nc")
+    np.save("row.npy", np.ones((1, 2)))
+    apply("maximum", "row.npy", "whole.nc", "-o", "y.nc")
+    xr.testing.assert_identical(xr.load_dataset("y.nc").t, np.maximum(whole.t, 1.0))
+
+
 @pytest.mark.parametrize("suffix", ["nc", "h5", "zarr"])
 def test_a_missing_integer_is_known_before_float32_rounds_it(suffix):
     if suffix == "zarr":
