@@ -333,6 +333,6 @@ impl Limits for isa::avx512::Token {
     const UNROLLED_MOST_REGISTERS: usize = 6;
 }
 
-// The limits are those of SSE4.2: they come from a model of processors, not from measurements.
+// The limits are those of SSE4.2: none was measured on another architecture.
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 impl Limits for isa::baseline::Token {}
