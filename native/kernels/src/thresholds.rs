@@ -54,8 +54,8 @@ pub const UNROLLED_MOST_REGISTERS: usize = 8;
 /// kernel for long rows, and rows of 6,000 bytes 0.85 to 1.14 times with those for short rows (EPYC, family 26, model 2).
 pub const VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES: usize = 4096;
 
-/// Bytes of an array whose short rows are transposed only up to [`Limits::TRANSPOSED_OF_MEMORY_MOST_BYTES`].
-const TRANSPOSED_OF_MEMORY_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25);
+/// Bytes of an array whose rows are those of memory, for the choice of a kernel for short rows.
+pub const ROWS_OF_MEMORY_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25);
 
 /// Bytes of a row that is read together with three others. Four rows of 8 KiB evict each other from the first-level cache (Xeon,
 /// family 6, model 167, AVX2: rows of 256 to 4096 64-bit elements, read alone in chunks of eight registers, are 1.08 to 1.26 times
@@ -66,14 +66,10 @@ const BATCHED_ROWS_MOST_BYTES: usize = 1024;
 /// times as long one by one, but 256 KB 0.8 to 1.8 times, and 64 MB of rows of 264 to 400 bytes up to 1.75 times (EPYC, family 26,
 /// model 2).
 const BATCHED_ROWS_OF_MEMORY_MOST_BYTES: usize = 512;
-const BATCHED_ROWS_OF_MEMORY_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25);
 
-/// [`BATCHED_ROWS_MOST_BYTES`] for the rows of an array of so many bytes.
-pub fn batched_rows_most_bytes(array: usize) -> usize {
-    match array >= BATCHED_ROWS_OF_MEMORY_LEAST_ARRAY_BYTES {
-        true => BATCHED_ROWS_OF_MEMORY_MOST_BYTES,
-        false => BATCHED_ROWS_MOST_BYTES,
-    }
+/// Bytes of a row that is read together with three others, where memory holds them or the caches do.
+pub fn batched_rows_most_bytes(of_memory: bool) -> usize {
+    if of_memory { BATCHED_ROWS_OF_MEMORY_MOST_BYTES } else { BATCHED_ROWS_MOST_BYTES }
 }
 
 /// From how many bytes on an array is prefetched, as measured. Where assertions are on, every array is: the tests have small ones.
@@ -267,25 +263,22 @@ pub trait Limits: Set {
         registers * <Self::Register as Register>::BYTES
     }
 
-    /// Bytes of the longest row of a kind of elements that is transposed, in an array of so many bytes.
+    /// Bytes of the longest row of a kind of elements that is transposed, where memory holds it or the caches do.
     #[inline(always)]
-    fn transposed_most_bytes(kind: usize, answer: Answer, array: usize) -> usize {
+    fn transposed_most_bytes(kind: usize, answer: Answer, of_memory: bool) -> usize {
         let most = match answer {
             Answer::Places => Self::TRANSPOSED_MOST_BYTES[kind],
             Answer::Values => Self::TRANSPOSED_VALUES_MOST_BYTES[kind],
             Answer::Both => Self::TRANSPOSED_MOST_BYTES[kind].min(Self::TRANSPOSED_VALUES_MOST_BYTES[kind]),
         };
-        match array >= TRANSPOSED_OF_MEMORY_LEAST_ARRAY_BYTES {
-            true => most.min(Self::TRANSPOSED_OF_MEMORY_MOST_BYTES),
-            false => most,
-        }
+        if of_memory { most.min(Self::TRANSPOSED_OF_MEMORY_MOST_BYTES) } else { most }
     }
 
     /// Bytes up to which every row of a kind of elements is transposed.
     #[inline(always)]
     fn always_transposed_most_bytes(kind: usize) -> usize {
-        let places = Self::transposed_most_bytes(kind, Answer::Places, usize::MAX);
-        places.min(Self::transposed_most_bytes(kind, Answer::Values, usize::MAX))
+        let places = Self::transposed_most_bytes(kind, Answer::Places, true);
+        places.min(Self::transposed_most_bytes(kind, Answer::Values, true))
     }
 
     /// Bytes of the longest row of a kind of elements that the kernels for short rows read.

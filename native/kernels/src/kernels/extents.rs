@@ -81,7 +81,7 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, answer: Answer)
             len,
             follow: gap == 0,
             answer: if both { Answer::Both } else { Answer::Places },
-            bytes: 0,
+            of_memory: false,
         }),
     };
     // SAFETY: the memory holds the rows, their mask and their results.

@@ -18,7 +18,10 @@ use crate::operations::choice::{
 };
 use crate::operations::input::{Input, with_sources};
 use crate::operations::sink::{MinusOne, combine};
-use crate::thresholds::{Answer, INTERLEAVED_MOST_COLUMNS, MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS};
+use crate::thresholds::{
+    Answer, INTERLEAVED_MOST_COLUMNS, MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS,
+    ROWS_OF_MEMORY_LEAST_ARRAY_BYTES,
+};
 use crate::vector::extent::{Readable, Writable};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -285,6 +288,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let minus_one_for_identity = self.minus_one() == MinusOne::EmptyOrIdentity;
         let last = self.last();
         let bytes = if self.plan.packed { 0 } else { self.plan.bytes };
+        let of_memory = bytes >= ROWS_OF_MEMORY_LEAST_ARRAY_BYTES;
         // Where batch after batch has NaN, fewer batches are tried in vain.
         let most = match len < ROWS_LEAST_ELEMENTS {
             true => (OMIT_BLOCK_BYTES / size / len) & !(NAN_RETRY_ROWS - 1),
@@ -308,7 +312,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 (true, false) => Answer::Values,
             };
             let kernel = match lines.mask.is_null() {
-                true => short_kernel(RowsWithoutMask { element, number: rows, len, follow, answer, bytes }),
+                true => short_kernel(RowsWithoutMask { element, number: rows, len, follow, answer, of_memory }),
                 false => short_kernel_under_mask(element, rows, len),
             };
             let short_rows = ShortRows {

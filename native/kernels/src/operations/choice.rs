@@ -184,7 +184,7 @@ impl Request<'_> {
         let short_rows = |follow| {
             let (number, len) = (kept.len, reduced.len);
             // Whether there is a kernel does not depend on where the rows lie.
-            let rows = RowsWithoutMask { element, number, len, follow, answer, bytes: 0 };
+            let rows = RowsWithoutMask { element, number, len, follow, answer, of_memory: false };
             !value_suffices && reads_short_rows(rows)
         };
         let mask_follows = self.reads_mask_along(reduced) && reduced.strides.mask == 1;
@@ -435,8 +435,8 @@ fn reads_short_rows(rows: RowsWithoutMask) -> bool {
             let kernel = short_kernel_of::<I>(rows);
             // Where a kernel reads rows one at a time, a few are not worth it.
             let are_enough = rows.number >= BATCH_ROWS || kernel == Some(ShortKernel::Transposed);
-            let (size, is_float) = (rows.element.size(), rows.element.is_float());
-            kernel.is_some() && are_enough && rows.len * size <= I::most_bytes(kind_number(size, is_float), rows.answer)
+            let bytes = rows.len * rows.element.size();
+            kernel.is_some() && are_enough && bytes <= I::most_bytes(rows.kind(), rows.answer)
         }, false)
 }
 
@@ -452,8 +452,15 @@ pub struct RowsWithoutMask {
     pub follow: bool,
     /// What is wanted of each; both ends of the order only where they are wanted at once.
     pub answer: Answer,
-    /// Bytes of the array that they are read from; 0 where they are a copy.
-    pub bytes: usize,
+    /// Whether memory holds them, and not the caches.
+    pub of_memory: bool,
+}
+
+impl RowsWithoutMask {
+    /// The number of the kind of their elements.
+    fn kind(&self) -> usize {
+        kind_number(self.element.size(), self.element.is_float())
+    }
 }
 
 /// The kernel for short rows without a mask, if one reads rows like these. Blocks ask again: threads may cut rows so that few or
@@ -469,16 +476,15 @@ fn short_kernel_of<I: Limits>(rows: RowsWithoutMask) -> Option<ShortKernel> {
     let RowsWithoutMask { element, number, len, follow, answer, .. } = rows;
     let size = element.size();
     let bytes = len * size;
-    let kind = kind_number(size, element.is_float());
     if len < 2 || element == ElementType::Bool {
         None
-    } else if bytes <= I::transposed_most_bytes(kind, answer, rows.bytes) {
+    } else if bytes <= I::transposed_most_bytes(rows.kind(), answer, rows.of_memory) {
         // Rows of less than 16 bytes are read with those behind them, which works only where they follow one another.
         let are_read = number >= I::Register::BYTES / size && (follow || bytes >= TRANSPOSED_PART_BYTES);
         are_read.then_some(ShortKernel::Transposed)
     } else if bytes > SHORT_ROWS_MOST_BYTES {
         None
-    } else if bytes > batched_rows_most_bytes(rows.bytes) {
+    } else if bytes > batched_rows_most_bytes(rows.of_memory) {
         Some(ShortKernel::Alone)
     } else if number < BATCH_ROWS {
         None
