@@ -3,7 +3,7 @@
 //! A name says which kernel a threshold is about, and its unit. `MOST` and `LEAST` are the last size on this side. Where a figure
 //! depends on the registers of an instruction set, it stands in [`Limits`].
 
-use crate::isa::{self, Set};
+use crate::isa::{self, InstructionSet, Set};
 use crate::vector::Register;
 
 /// Elements of an array that is compared element by element: that takes less time than planning. Calls for 2 to 32 elements take 0.4
@@ -103,39 +103,53 @@ pub const PREFETCHED_SWEEP_AHEAD_BYTES: usize = 8192;
 /// long (the same processor, AVX-512 and AVX2).
 pub const PREFETCHED_MASKED_SWEEP_AHEAD_BYTES: usize = 4096;
 
-/// The same for columns (the same processor; the figures are in `columns`).
-pub const PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25);
+/// Bytes of an array whose columns are those of memory. Of values alone of integers, nothing is prefetched in long rows: they are
+/// compared so fast that the processor does better by itself (64 MB of 4 to 1000 rows of 64 KiB and more 1.05 to 1.3 times with
+/// AVX-512, 0.85 to 1.15 times with AVX2; EPYC, family 26, model 2, as for all of these figures).
+pub const COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES: usize = prefetched_from(1 << 25);
 
-/// Bytes of the columns of a tile whose integers are prefetched even where no place is wanted: wider ones are compared so fast that the
-/// processor does better by itself (32 rows of 8 to 64 bits take 0.8 times as long without a prefetch, AVX-512; but with AVX2 64 MB of
-/// 64 bits along a middle axis take 0.65 times as long with one, and 32 rows 0.83 times).
-pub const PREFETCHED_INTEGERS_MOST_BYTES: usize = 512;
+/// Columns of such an array: rows of a pass, and bytes of each that are prefetched at a time. With 128, 192 or 512 bytes, 64 MB take 1.15
+/// to 1.6 times as long.
+pub const OF_MEMORY_HEIGHT: usize = 4;
+pub const OF_MEMORY_STRETCH_BYTES: usize = 256;
+
+/// Rows from a row to the one that is prefetched, where a tile has whole rows. 64 MB of rows of 1 to 4 KiB are 1.3 to 1.9 times as fast as
+/// in passes of eight rows whose next 2 KiB are prefetched, and along a middle axis 1.0 to 1.2 times; with 11 to 18 rows they take the same
+/// time, with 8 rows up to 1.2 times as long, with 4 rows 1.2 to 1.6 times; in passes of one, two or eight rows 1.05 to 1.4 times.
+pub const WHOLE_ROWS_AHEAD_ROWS: isize = 12;
+
+/// Bytes along a row to those that are prefetched, where a pass reads a tile of [`TILE_OF_MEMORY_BYTES`]. 64 MB of rows of 16 KiB to 2
+/// MiB are 1.1 to 1.4 times as fast as in tiles of 8 KiB (AVX-512). With 2 or 8 KiB ahead they take 1.1 to 1.3 times as long.
+///
+/// [`TILE_OF_MEMORY_BYTES`]: crate::kernels::columns::TILE_OF_MEMORY_BYTES
+pub const LONG_ROWS_AHEAD_BYTES: isize = 4096;
+
+/// Rows from which on such a tile is read. It is copied to the stack and back for each pass, which takes narrower registers longer: with
+/// AVX2, 64 MB of 21 to 100 rows take 1.1 to 1.15 times as long as in tiles of 8 KiB, and of 1000 and 4000 rows 0.85 to 0.95 times.
+pub fn tile_of_memory_least_rows(set: InstructionSet) -> usize {
+    if cfg!(debug_assertions) || set == InstructionSet::Avx512 { 2 } else { 256 }
+}
+
+/// The most positions of such a tile, whose indices take half of the second-level cache: with half as many, 8-bit elements take 1.05
+/// times as long.
+pub const TILE_OF_MEMORY_MOST_POSITIONS: usize = 1 << 16;
+
+/// Bytes along a row to those that are prefetched, in passes of eight rows, where rows are longer than a tile of the caches and such a
+/// tile is not read: where other blocks follow, 16 rows of 16 to 80 KiB take 0.8 to 1.5 times as long in it.
+pub const ROWS_IN_PIECES_AHEAD_BYTES: isize = 2048;
+
+/// Bytes from narrow rows, several of which are read at a time, to those that are prefetched: 64 MB of 32 columns are 1.2 to 1.9 times as
+/// fast as without prefetches, with 12 KiB 1.1 times; a middle axis of 16-bit floats takes 0.8 times as long as with 8 KiB.
+pub const NARROW_ROWS_AHEAD_BYTES: usize = 16 << 10;
+
+/// Bytes of each wide row that are prefetched at a time, where narrow rows are read as wide ones. In lower passes, with 256 bytes, 32
+/// columns take 1.03 to 1.14 times as long, and 96 columns 0.96 times.
+pub const INTERLEAVED_STRETCH_BYTES: usize = 128;
 
 /// Bytes of a row of a tile whose vectors do not cross cache lines, where it is prefetched: 64 MB of 32 columns of 64 bits, read as rows
 /// of 2 KiB, are 1.05 to 1.45 times as fast, from one process to the next (AVX-512; AVX2 1.2 times); rows of 1 KiB take 1.1 times as
 /// long (the same processor).
 pub const ALIGNED_LEAST_ROW_BYTES: usize = if cfg!(debug_assertions) { 128 } else { 2048 };
-
-/// Bytes from a tile to the one that is prefetched meanwhile, where tiles follow one another.
-pub const PREFETCHED_TILES_AHEAD_BYTES: usize = 12 << 10;
-
-/// The same where rows follow one another and are read in the order of addresses, or nearly so: 64 MB of 32 columns are 1.2 to 1.9
-/// times as fast as without prefetches, with 12 KiB 1.1 times; a middle axis of 16-bit floats takes 0.8 times as long as with 8 KiB.
-pub const PREFETCHED_IN_ORDER_AHEAD_BYTES: usize = 16 << 10;
-
-/// Bytes of each wide row that are prefetched at a time, where narrow rows are read as wide ones.
-pub const PREFETCHED_INTERLEAVED_BYTES: usize = 128;
-
-/// Bytes of each row of such a tile that are prefetched at a time, by the size of an element. With 256 bytes, 32- and 64-bit elements
-/// take 1.1 to 1.3 times as long; with 128, `argmax` of 8-bit elements 1.3 times (AVX2).
-pub fn prefetched_tiles_bytes(size: usize) -> usize {
-    if size == 1 { 256 } else { 128 }
-}
-
-/// Bytes from a long row to what is prefetched of it meanwhile, and how many of them at a time. With 128 or 512 bytes at a time, or 512
-/// bytes ahead, 32 rows of floats take 1.15 to 1.4 times as long.
-pub const PREFETCHED_ROWS_AHEAD_BYTES: isize = 2048;
-pub const PREFETCHED_ROWS_BYTES: usize = 256;
 
 /// Bytes of a column whose result is written past the caches, where memory holds the array: results are then many. 64 MB of 8- and
 /// 16-bit elements along a middle axis of 16 take 0.75 to 0.85 times as long, 32 rows of 8 bits 0.8 to 0.88 times, of 32 bits 0.9 to 1

@@ -15,13 +15,12 @@
 //! lanes, so that the compiler vectorises everything. Two to five rows use no tile if only places are wanted: the tile would take
 //! as long as the comparisons.
 //!
-//! Where memory holds the elements, columns are prefetched: eight rows are eight streams, which the processor does not read far
-//! enough ahead while it compares. 64 MB are 1.05 to 2.1 times as fast along a middle axis, and 32 long rows of floats 1.2 to 1.7
-//! times (EPYC, family 26, model 2). A few lines of each row are prefetched at a time: with 512 bytes of each row the same prefetches
-//! lost a tenth. There, vectors that cross cache lines take up to 1.4 times as long, and NumPy's large arrays begin 16 bytes behind a
+//! Where memory holds the elements, they are read in long stretches of neighbouring addresses, because each row of a pass is a stream:
+//! passes are lower, a tile of long rows is as large as fits the second-level cache, and what comes next is prefetched, a few lines of
+//! each row at a time (see [`Passes`]; the figures are in `thresholds`). There, vectors that cross cache lines take up to 1.4 times as long, and NumPy's large arrays begin 16 bytes behind a
 //! line: so [`Stretches`] begin at a line. Columns behind the last whole vector would be compared one by one, which takes longer than
 //! that vector once more. Not done: a tile whose columns begin a line where those of the rows do (no gain); a prefetch of where results
-//! go; passes of other heights. A tile that is first filled with the worst lane needs half the copies of the loop, but takes a fifth
+//! go. A tile that is first filled with the worst lane needs half the copies of the loop, but takes a fifth
 //! longer for 20 rows (Xeon, family 6, model 167).
 
 #![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
@@ -30,7 +29,7 @@ use crate::element::compare::{HasLane, Index, Key, Lane, beats, pick_number};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::lanes::{Aligned, IndexOf, LINE, LaneOf, Lines, Outputs, Source, prefetch_rows};
-use crate::thresholds::ALIGNED_LEAST_ROW_BYTES;
+use crate::thresholds::{ALIGNED_LEAST_ROW_BYTES, OF_MEMORY_STRETCH_BYTES};
 use crate::vector::extent::Writable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -38,36 +37,51 @@ use std::mem::MaybeUninit;
 /// Bytes of elements that a tile holds side by side.
 pub const TILE_BYTES: usize = 8192;
 
+/// The same for an array that memory holds.
+pub const TILE_OF_MEMORY_BYTES: usize = if cfg!(debug_assertions) { 2 * TILE_BYTES } else { 1 << 17 };
+
 /// Finds the extrema of each column of one tile.
 pub struct Columns<'a, S: Source, X> {
     /// The rows.
     pub lines: Lines,
     /// Number of rows, at least one; at most [`Index::ROWS`] if places are wanted.
     pub rows: usize,
-    /// Number of columns, at most [`TILE_BYTES`] bytes of elements.
+    /// Number of columns, at most [`TILE_OF_MEMORY_BYTES`] of elements.
     pub columns: usize,
     /// Whether the last of equal elements wins.
     pub last: bool,
     /// For each end, where the results go.
     pub to: &'a [Outputs],
-    /// What is prefetched meanwhile.
-    pub ahead: Ahead,
+    /// How the rows are cut.
+    pub passes: Passes,
+    /// Memory of [`bytes_of_large_tile`], where a tile does not fit the stack: of elements without a mask, at one end of the order. Or nothing.
+    pub large: Writable,
     /// The ends of the order.
     pub ends: PhantomData<(S, X)>,
 }
 
-/// What is prefetched while columns are read.
+/// How the rows of a tile are cut into passes, and what is prefetched while a pass is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Ahead {
-    /// Bytes from a row to the one that is prefetched while it is read; 0 to prefetch nothing.
-    pub bytes: isize,
-    /// Bytes of each row that are prefetched at a time, while as many are read.
+pub struct Passes {
+    /// Rows of a pass, while as many are left: 8, 4 or 2.
+    pub height: usize,
+    /// Rows from a row to the one that is prefetched.
+    pub ahead_rows: isize,
+    /// Bytes along a row to those that are prefetched.
+    pub ahead_bytes: isize,
+    /// Bytes of each row that are read, and prefetched, at a time.
     pub stretch: usize,
 }
 
-impl Ahead {
-    /// Nothing is prefetched.
-    pub const NOTHING: Self = Self { bytes: 0, stretch: 0 };
+impl Passes {
+    /// For what the caches hold: the highest passes, and nothing is prefetched.
+    pub const OF_CACHES: Self = Self { height: 8, ahead_rows: 0, ahead_bytes: 0, stretch: TILE_BYTES };
+
+    /// Whether anything is prefetched.
+    #[inline(always)]
+    fn prefetches(&self) -> bool {
+        (self.ahead_rows, self.ahead_bytes) != (0, 0)
+    }
 }
 
 /// The key of a source's elements.
@@ -82,7 +96,7 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
     unsafe fn run(self) {
         debug_assert!(self.to.len() == 1 + X::BOTH as usize, "results for {} ends", self.to.len());
         debug_assert!(
-            self.columns * size_of::<S::Element>() <= TILE_BYTES,
+            self.columns * size_of::<S::Element>() <= TILE_OF_MEMORY_BYTES,
             "{} columns do not fit a tile",
             self.columns
         );
@@ -104,7 +118,26 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
         };
         if !done {
             // Some float is NaN: run again with keys, which place NaN in the order. NaN is rare: few copies of the loop will do.
-            self.accumulate::<<S::Element as HasLane>::Ordered, true, false>();
+            let size = size_of::<S::Element>();
+            let most = TILE_BYTES / size;
+            for from in (0..self.columns).step_by(most) {
+                let to = [0, self.to.len() - 1].map(|end| self.to[end].from(from, size));
+                let lines = self.lines.skip::<S::Element>(from);
+                let columns = most.min(self.columns - from);
+                let to = &to[..self.to.len()];
+                let Self { rows, last, passes, .. } = self;
+                let part = Columns::<S, X> {
+                    lines,
+                    rows,
+                    columns,
+                    last,
+                    to,
+                    passes,
+                    large: Writable::none(),
+                    ends: PhantomData,
+                };
+                part.accumulate::<<S::Element as HasLane>::Ordered, true, false>();
+            }
         }
     }
 }
@@ -161,13 +194,19 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             5 if bare => return !few::<S::As<F>, X::First, 5>(lines, columns, last, index),
             _ => {}
         }
+        let Passes { height: most, ahead_rows, ahead_bytes, .. } = self.passes;
+        let ahead = ahead_rows * lines.stride + ahead_bytes;
+        let mask_ahead = ahead_rows * lines.mask_stride + ahead_bytes / size_of::<F>() as isize;
         let stretches = self.stretches(lines, size_of::<F>());
+        let size = size_of::<F>();
+        let is_large = Self::reads_large_tiles::<PLACES, EXACT>() && columns * size > TILE_BYTES;
+        let near = if is_large { TILE_BYTES / size } else { columns };
+        let others = if X::BOTH { near } else { 0 };
         let mut best = TileMemory::new();
         let mut place = TileMemory::new();
-        let mut first = Accumulators::<F> { best: best.slice(columns), place: place.slice(columns) };
+        let mut first = Accumulators::<F> { best: best.slice(near), place: place.slice(near) };
         let mut best = TileMemory::new();
         let mut place = TileMemory::new();
-        let others = if X::BOTH { columns } else { 0 };
         let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
         // Exact heights only for what most calls want: places at one end.
         let exact = EXACT && !X::BOTH && !S::MASKED;
@@ -175,10 +214,10 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let mut nan = false;
         // As many rows in one pass as are left: each pass loads and stores the tile once.
         while row < rows {
-            let height = match rows - row {
+            let height = match most.min(rows - row) {
                 8.. => 8,
                 4.. if exact => 4,
-                _ if rows >= 8 && !exact => 8,
+                _ if !exact && most == 8 && rows >= 8 => 8,
                 1 if row > 0 && exact => 1,
                 _ => 2,
             };
@@ -191,16 +230,22 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 let (start, to, next) = stretches.after(from);
                 from = start;
                 let down = down.skip::<S::Element>(from);
-                if self.ahead.bytes != 0 {
-                    let ahead = down.data.address().wrapping_offset(self.ahead.bytes);
-                    prefetch_rows(ahead, lines.stride, height, (to - from) * size_of::<F>());
+                if self.passes.prefetches() {
+                    let bytes = (to - from) * size;
+                    prefetch_rows(down.data.address().wrapping_offset(ahead), lines.stride, height, bytes);
                     if S::MASKED {
-                        let ahead = down.mask.address().wrapping_offset(self.ahead.bytes / size_of::<F>() as isize);
-                        prefetch_rows(ahead, lines.mask_stride, height, to - from);
+                        let mask = down.mask.address().wrapping_offset(mask_ahead);
+                        prefetch_rows(mask, lines.mask_stride, height, to - from);
                     }
                 }
-                let one = &mut first.between(from, to);
-                let other = &mut second.between(if X::BOTH { from } else { 0 }, if X::BOTH { to } else { 0 });
+                // On the stack, a stretch of a large tile stands at the start.
+                let start = if is_large { 0 } else { from };
+                let end = start + (to - from);
+                let one = &mut first.between(start, end);
+                let other = &mut second.between(if X::BOTH { start } else { 0 }, if X::BOTH { end } else { 0 });
+                if is_large && row > 0 {
+                    self.copy::<F, PLACES, false>(from, one);
+                }
                 nan |= match (height, row == 0) {
                     (8, true) => pass::<S::As<F>, X, 8, true, PLACES>(down, row, one, other),
                     (4, true) => pass::<S::As<F>, X, 4, true, PLACES>(down, row, one, other),
@@ -210,15 +255,28 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                     (1, false) => pass::<S::As<F>, X, 1, false, PLACES>(down, row, one, other),
                     (_, false) => pass::<S::As<F>, X, 2, false, PLACES>(down, row, one, other),
                 };
+                if is_large {
+                    self.copy::<F, PLACES, true>(from, one);
+                }
                 from = next;
             }
             row += height;
         }
-        if !nan {
-            self.write::<F, X::First, PLACES>(&first, self.to[0]);
-            if X::BOTH {
-                self.write::<F, X::Second, PLACES>(&second, self.to[1]);
+        // As many columns at a time as the stack has room for.
+        let mut from = if nan { columns } else { 0 };
+        while from < columns {
+            let count = near.min(columns - from);
+            let one = &mut first.between(0, count);
+            let other = &mut second.between(0, if X::BOTH { count } else { 0 });
+            if is_large {
+                self.copy::<F, PLACES, false>(from, one);
             }
+            let part = Self { lines: self.lines.skip::<S::Element>(from), columns: count, ..*self };
+            part.write::<F, X::First, PLACES>(one, self.to[0].from(from, size));
+            if X::BOTH {
+                part.write::<F, X::Second, PLACES>(other, self.to[1]);
+            }
+            from += count;
         }
         !nan
     }
@@ -227,12 +285,34 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     #[inline(always)]
     fn stretches(&self, lines: Lines, size: usize) -> Stretches {
         let columns = self.columns;
-        if self.ahead.bytes == 0 {
-            return Stretches { columns, most: columns, line: columns, head: 0 };
+        let most = self.passes.stretch / size;
+        if !self.passes.prefetches() && columns <= most || columns * size < LINE {
+            return Stretches { columns, most: columns, line: 1, head: 0 };
         }
         let are_alike = lines.stride % LINE as isize == 0 && columns * size >= ALIGNED_LEAST_ROW_BYTES;
         let head = if are_alike { lines.data.address().addr().wrapping_neg() % LINE / size } else { 0 };
-        Stretches { columns, most: self.ahead.stretch / size, line: LINE / size, head }
+        Stretches { columns, most, line: LINE / size, head }
+    }
+
+    /// Whether a tile may be too large for the stack: that of most calls.
+    #[inline(always)]
+    fn reads_large_tiles<const PLACES: bool, const EXACT: bool>() -> bool {
+        !X::BOTH && !S::MASKED && (EXACT || !PLACES)
+    }
+
+    /// Copies what a large tile keeps of the columns from number `from` on to the stack, or `BACK`.
+    ///
+    /// # Safety
+    /// There is a large tile, and it has a lane for each of these columns, and a place if `PLACES`.
+    #[inline(always)]
+    unsafe fn copy<F: HasLane, const PLACES: bool, const BACK: bool>(&self, from: usize, near: &mut Accumulators<F>) {
+        let bytes = near.best.len() * size_of::<F>();
+        let far = self.large.add(from * size_of::<F>());
+        copy_stretch::<BACK>(far.write(bytes), near.best.as_mut_ptr().cast(), bytes);
+        if PLACES {
+            let far = far.add(half_bytes(self.columns * size_of::<F>()));
+            copy_stretch::<BACK>(far.write(bytes), near.place.as_mut_ptr().cast(), bytes);
+        }
     }
 
     /// Writes the results of the columns of a tile.
@@ -284,8 +364,9 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     }
 }
 
-/// Cuts the columns of a pass into stretches. Where the first column does not begin a cache line, the second stretch does, so that
-/// no vector behind it crosses lines; the first and the last stretch are one vector then, and overlap their neighbours.
+/// Cuts the columns of a pass into stretches of whole cache lines, of which the last, of one line, overlaps the one before: the compiler
+/// would compare columns behind the last whole vector one by one. Where the first column does not begin a line, the second stretch does,
+/// so that no vector behind it crosses lines; the first stretch is one line then, and overlaps the second.
 #[derive(Clone, Copy, Debug)]
 struct Stretches {
     columns: usize,
@@ -302,10 +383,7 @@ impl Stretches {
     #[inline(always)]
     fn after(self, from: usize) -> (usize, usize, usize) {
         let Self { columns, most, line, head } = self;
-        if head == 0 {
-            let to = columns.min(from + most);
-            (from, to, to)
-        } else if from == 0 {
+        if from == 0 && head > 0 {
             (0, line, head)
         } else if columns - from < line {
             (columns - line, columns, columns)
@@ -356,7 +434,7 @@ impl<F: HasLane> Accumulators<'_, F> {
     }
 }
 
-/// Memory in the first-level cache for one value per column.
+/// Memory on the stack for one value per column.
 struct TileMemory(Aligned<[MaybeUninit<u64>; TILE_BYTES / 8]>);
 
 impl TileMemory {
@@ -370,6 +448,34 @@ impl TileMemory {
         assert!(len * size_of::<T>() <= TILE_BYTES && align_of::<T>() <= 8);
         // SAFETY: the memory is large enough and aligned, and may hold anything.
         unsafe { std::slice::from_raw_parts_mut(self.0.0.as_mut_ptr().cast(), len) }
+    }
+}
+
+/// Bytes of memory for a tile whose columns have so many; none where the stack has room. A stretch of a large tile is on the stack while
+/// its columns are compared, because the compiler knows that no row lies there. In place, each loop would have to find that out: a
+/// fifteenth of all code more, and columns in the caches would take 1.03 to 1.1 times as long.
+pub fn bytes_of_large_tile(bytes: usize) -> usize {
+    // A lane and a place of each column.
+    if bytes <= TILE_BYTES { 0 } else { 2 * half_bytes(bytes) }
+}
+
+/// As many bytes as the columns have, in whole cache lines.
+#[inline(always)]
+fn half_bytes(bytes: usize) -> usize {
+    bytes.next_multiple_of(LINE)
+}
+
+/// Copies some bytes of a large tile to the stack, or `BACK`: without a call where they are as many as those of most stretches.
+///
+/// # Safety
+/// Both may be read and written, and do not overlap.
+#[inline(always)]
+unsafe fn copy_stretch<const BACK: bool>(far: *mut u8, near: *mut u8, bytes: usize) {
+    let (from, to) = if BACK { (near, far) } else { (far, near) };
+    if bytes == OF_MEMORY_STRETCH_BYTES {
+        from.copy_to_nonoverlapping(to, OF_MEMORY_STRETCH_BYTES);
+    } else {
+        from.copy_to_nonoverlapping(to, bytes);
     }
 }
 

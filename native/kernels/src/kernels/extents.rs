@@ -5,7 +5,7 @@ use crate::element::order::Largest;
 use crate::element::rank::Extreme;
 use crate::element::{ElementType, Pattern};
 use crate::isa::{Task, with_set};
-use crate::kernels::columns::{Ahead, Columns};
+use crate::kernels::columns::{Columns, Passes};
 use crate::kernels::elementwise::{Pass, accumulate};
 use crate::kernels::lanes::{Lines, LinesToWrite, Masked, Outputs, Plain, Source};
 use crate::kernels::omit::ReplaceSkipped;
@@ -186,7 +186,17 @@ unsafe fn rows<S: Source<Element: Sweep>>(lines: Lines, rows: usize, len: usize,
 unsafe fn columns_of<S: Source>(lines: Lines, rows: usize, columns: usize, to: &[Outputs]) {
     // SAFETY: the caller's promise.
     unsafe {
-        Columns::<S, Largest> { lines, rows, columns, last: false, to, ahead: Ahead::NOTHING, ends: PhantomData }.run()
+        Columns::<S, Largest> {
+            lines,
+            rows,
+            columns,
+            last: false,
+            to,
+            passes: Passes::OF_CACHES,
+            large: Writable::none(),
+            ends: PhantomData,
+        }
+        .run()
     }
 }
 

@@ -6,8 +6,8 @@
 
 use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
-use crate::kernels::columns::{Ahead, Columns};
-use crate::kernels::lanes::{Aligned, Lines, Outputs, Source, bits};
+use crate::kernels::columns::{Columns, Passes, bytes_of_large_tile};
+use crate::kernels::lanes::{Aligned, Lines, Outputs, Scratch, Source, bits};
 use crate::kernels::omit::{OMIT_BLOCK_BYTES, ReplaceSkipped};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
@@ -113,7 +113,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 Form::Rows => read_rows(ends, lines, (len, height), self.last(), self.plan.rows_ahead),
                 Form::RowBatches => return self.row_batches(ends, lines, ahead, len, height),
                 Form::Columns if self.plan.copies_mask => self.columns_under_copy(ends, lines, height, len, kept.mask),
-                Form::Columns => read_columns(ends, lines, (height, len), self.last(), self.plan.columns_ahead),
+                Form::Columns => read_columns(ends, lines, (height, len), self.last(), self.plan.passes),
                 Form::Interleaved(group) => self.interleaved(ends, lines, height, len, group),
             }
             true
@@ -189,7 +189,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let width = len * group;
         if rows < group {
             // SAFETY: the caller's promise.
-            return unsafe { read_columns(ends, lines, (rows, len), last, Ahead::NOTHING) };
+            return unsafe { read_columns(ends, lines, (rows, len), last, Passes::OF_CACHES) };
         }
         debug_assert!(width <= INTERLEAVED_MOST_COLUMNS, "{group} rows of {len} columns");
         let mut keys = [(); ENDS].map(|()| Aligned([const { MaybeUninit::<u64>::uninit() }; INTERLEAVED_MOST_COLUMNS]));
@@ -208,7 +208,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let lines = lines.from(first as isize).every(group as isize);
             let ends = EndsOfBlock { inputs, against, to: &parts[..inputs.len()] };
             // SAFETY: the caller's promise; the parts have room for as many columns.
-            unsafe { read_columns(ends, lines, (wide, width), last, self.plan.columns_ahead) };
+            unsafe { read_columns(ends, lines, (wide, width), last, self.plan.passes) };
             for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
                 // The neighbours are combined; the first of them is the result so far.
                 for neighbour in 0..group {
@@ -246,7 +246,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
             let mask = Readable::bytes(to, rows * len);
             let lines = Lines { mask, mask_stride: len as isize, ..lines };
-            read_columns(ends, lines, (rows, len), self.last(), self.plan.columns_ahead);
+            read_columns(ends, lines, (rows, len), self.last(), self.plan.passes);
         }
     }
 
@@ -375,7 +375,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         unsafe {
             let columns = Lines::plain(lines.data.address(), size as isize, 0, 0);
             self.pack(None, columns, len, (rows, &kept), |lines, _| {
-                read_columns(ends, lines, (len, rows), last, Ahead::NOTHING);
+                read_columns(ends, lines, (len, rows), last, Passes::OF_CACHES);
                 true
             });
         }
@@ -447,11 +447,16 @@ pub unsafe fn read_columns(
     lines: Lines,
     (rows, columns): (usize, usize),
     last: bool,
-    ahead: Ahead,
+    passes: Passes,
 ) {
+    // Here, memory for a large tile is not compiled for each kernel.
+    let mut scratch = Scratch::default();
+    let bytes = bytes_of_large_tile(columns * request.inputs[0].element.size());
+    // SAFETY: the memory has as many bytes.
+    let large = unsafe { if bytes == 0 { Writable::none() } else { Writable::bytes(scratch.reserve(bytes), bytes) } };
     by_ends(request, InstructionSet::current().is_wide(), |EndsOfBlock { inputs, to, .. }| {
         with_sources!(inputs, lines, S, X => {
-            let task = Columns::<S, X> { lines, rows, columns, last, to, ahead, ends: PhantomData };
+            let task = Columns::<S, X> { lines, rows, columns, last, to, passes, large, ends: PhantomData };
             // SAFETY: the caller's promise.
             unsafe { if S::MASKED || X::BOTH { dispatch_wide(task) } else { dispatch(task) } }
         })

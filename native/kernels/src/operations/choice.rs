@@ -25,7 +25,7 @@
 use crate::element::ElementType;
 use crate::element::compare::Index;
 use crate::isa::{InstructionSet, Set, with_set};
-use crate::kernels::columns::{Ahead, TILE_BYTES};
+use crate::kernels::columns::{Passes, TILE_BYTES, TILE_OF_MEMORY_BYTES};
 use crate::kernels::omit::OMIT_BLOCK_BYTES;
 use crate::kernels::pack::{PACKED_BLOCK_BYTES, pitch};
 use crate::kernels::short_rows::{BATCH_ROWS, ShortKernel, TRANSPOSED_PART_BYTES};
@@ -33,16 +33,16 @@ use crate::kernels::small_inner;
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omit};
 use crate::thresholds::{
-    Answer, BATCH_MULTIPLE_ROWS, BOTH_ENDS_TILE_BYTES, INTERLEAVED_BELOW_COLUMNS, INTERLEAVED_MANY_BYTES,
-    INTERLEAVED_MANY_LEAST_ROWS, Limits, MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512,
-    MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS, MASKED_OTHER_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES,
-    MASKED_TILE_COLUMNS, PART_BLOCK_BYTES, PAST_CACHES_MOST_COLUMN_BYTES, PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES,
-    PREFETCHED_IN_ORDER_AHEAD_BYTES, PREFETCHED_INTEGERS_MOST_BYTES, PREFETCHED_INTERLEAVED_BYTES,
-    PREFETCHED_MASKED_SWEEP_AHEAD_BYTES, PREFETCHED_ROWS_AHEAD_BYTES, PREFETCHED_ROWS_BYTES,
-    PREFETCHED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_LEAST_ARRAY_BYTES, PREFETCHED_TILES_AHEAD_BYTES,
-    ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS,
-    SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES,
-    batched_rows_most_bytes, kind_number, prefetched_tiles_bytes, rows_least_elements,
+    Answer, BATCH_MULTIPLE_ROWS, BOTH_ENDS_TILE_BYTES, COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES, INTERLEAVED_BELOW_COLUMNS,
+    INTERLEAVED_MANY_BYTES, INTERLEAVED_MANY_LEAST_ROWS, INTERLEAVED_STRETCH_BYTES, LONG_ROWS_AHEAD_BYTES, Limits,
+    MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS,
+    MASKED_OTHER_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, NARROW_ROWS_AHEAD_BYTES,
+    OF_MEMORY_HEIGHT, OF_MEMORY_STRETCH_BYTES, PART_BLOCK_BYTES, PAST_CACHES_MOST_COLUMN_BYTES,
+    PREFETCHED_MASKED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_LEAST_ARRAY_BYTES,
+    ROWS_IN_PIECES_AHEAD_BYTES, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES,
+    SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS, TILE_OF_MEMORY_MOST_POSITIONS,
+    UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, WHOLE_ROWS_AHEAD_ROWS, batched_rows_most_bytes,
+    kind_number, rows_least_elements, tile_of_memory_least_rows,
 };
 use crate::vector::Register;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -100,8 +100,8 @@ pub struct Plan<'a> {
     pub bytes: usize,
     /// Bytes from what is read of long rows to what is prefetched meanwhile; 0 to prefetch nothing.
     pub rows_ahead: usize,
-    /// What is prefetched while columns are read.
-    pub columns_ahead: Ahead,
+    /// How the rows of columns are cut.
+    pub passes: Passes,
     /// Whether results are written past the caches.
     pub past_caches: bool,
 }
@@ -140,7 +140,7 @@ pub fn choose<'a>(request: &Request, layout: &'a mut ReductionLayout, tasks: usi
     if is_small_inner(request.input, layout) {
         let size = request.input.element.size();
         let bytes = (positions(&layout.kept) * positions(&layout.reduced)).saturating_mul(size);
-        let ahead = if bytes >= PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES { PREFETCHED_IN_ORDER_AHEAD_BYTES } else { 0 };
+        let ahead = if bytes >= COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES { NARROW_ROWS_AHEAD_BYTES } else { 0 };
         return Kernel::SmallInner(Beyond { ahead, past_caches: past_caches(size, &layout.reduced[0], bytes) });
     }
     let (form, packed) = choose_form(request, layout);
@@ -223,8 +223,11 @@ impl Request<'_> {
         let (tile, chunk) = match form {
             Form::Columns if plan.copies_mask => (MASKED_TILE_COLUMNS, MASK_COPY_BYTES / MASKED_TILE_COLUMNS),
             // As many columns as the kernel keeps bests of.
-            Form::Columns if uncounted => (fit(TILE_BYTES, size), usize::MAX),
-            Form::Columns if !packed => (fit(TILE_BYTES, size), rows_counted(size)),
+            Form::Columns if !packed => {
+                let chunk = if uncounted { usize::MAX } else { rows_counted(size) };
+                let is_large = plan.is_large_tile(self, uncounted);
+                return (if is_large { tile_of_memory(size) } else { tile_of_caches(size) }, chunk);
+            }
             Form::Columns => {
                 let chunk = if is_short(size, kept, reduced) { reduced.len } else { ROWS_LEAST_ELEMENTS / 2 };
                 // Whole vectors.
@@ -242,7 +245,7 @@ impl Request<'_> {
             Form::Rows | Form::RowBatches => (TILE_MOST_POSITIONS, usize::MAX),
             Form::Interleaved(rows) => (kept.len, rows.saturating_mul(rows_counted(size))),
         };
-        (tile.min(TILE_MOST_POSITIONS).min(fit(TILE_BYTES, size)), chunk)
+        (tile.min(tile_of_caches(size)), chunk)
     }
 
     /// What is wanted of each row.
@@ -312,7 +315,7 @@ impl<'a> Plan<'a> {
             outer_reduced,
             bytes,
             rows_ahead: if packed { 0 } else { rows_ahead(request.input, bytes) },
-            columns_ahead: Ahead::NOTHING,
+            passes: Passes::OF_CACHES,
             past_caches: has_columns && past_caches(size, &reduced, bytes),
         };
         let (tile, chunk) = request.sizes(&plan, uncounted);
@@ -325,9 +328,8 @@ impl<'a> Plan<'a> {
         if uncounted && plan.blocks() > 1 {
             plan.chunk = plan.chunk.min(rows_counted(size));
         }
-        if has_columns || matches!(form, Form::Interleaved(_)) {
-            let alone = element.is_integer() && !request.places;
-            plan.columns_ahead = plan.prefetched_columns(size, alone);
+        if (has_columns || matches!(form, Form::Interleaved(_))) && bytes >= COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES {
+            plan.passes = plan.passes_of_memory(request, uncounted);
         }
         plan
     }
@@ -347,28 +349,32 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// What is prefetched while columns of elements of `size` bytes are read: columns that memory holds, but of integers `alone`, of
-    /// which no place is wanted, only those that take long to compare, or narrow ones.
-    fn prefetched_columns(&self, size: usize, alone: bool) -> Ahead {
-        let bytes = self.kept.len * size;
-        // Only AVX-512 has an instruction for the larger of two 64-bit integers.
-        let are_fast = alone && (size < 8 || InstructionSet::current() == InstructionSet::Avx512);
-        let by_itself = are_fast && bytes > PREFETCHED_INTEGERS_MOST_BYTES;
-        if by_itself || self.bytes < PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES {
-            return Ahead::NOTHING;
-        }
-        match self.outer_kept.first() {
-            // Rows that follow one another.
-            _ if matches!(self.form, Form::Interleaved(_)) => {
-                Ahead { bytes: PREFETCHED_IN_ORDER_AHEAD_BYTES as isize, stretch: PREFETCHED_INTERLEAVED_BYTES }
-            }
-            // The same place in another tile: the tiles follow one another.
-            Some(outer) if self.per_line() == 1 => {
-                let tiles = PREFETCHED_TILES_AHEAD_BYTES.div_ceil(bytes * self.reduced.len);
-                Ahead { bytes: outer.strides.input * tiles as isize, stretch: prefetched_tiles_bytes(size) }
-            }
-            // The same rows, further on.
-            _ => Ahead { bytes: PREFETCHED_ROWS_AHEAD_BYTES, stretch: PREFETCHED_ROWS_BYTES },
+    /// Whether tiles of unpacked columns are as large as fits the second-level cache: memory holds the array, and rows are long. Where
+    /// other blocks follow, rows that are shorter than such a tile are read in pieces, unless they are `uncounted`.
+    fn is_large_tile(&self, request: &Request, uncounted: bool) -> bool {
+        let row = self.kept.len * request.input.element.size();
+        let are_long = row > TILE_BYTES && (uncounted || self.outer_kept.is_empty() || row >= TILE_OF_MEMORY_BYTES);
+        let has_kernel = request.ends == 1 && !request.input.omits();
+        let is_tall = self.reduced.len >= tile_of_memory_least_rows(InstructionSet::current());
+        self.bytes >= COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES && has_kernel && are_long && is_tall
+    }
+
+    /// How the rows of columns that memory holds are cut; they may be `uncounted`.
+    fn passes_of_memory(&self, request: &Request, uncounted: bool) -> Passes {
+        let passes = Passes { height: OF_MEMORY_HEIGHT, stretch: OF_MEMORY_STRETCH_BYTES, ..Passes::OF_CACHES };
+        let is_large = self.is_large_tile(request, uncounted);
+        if matches!(self.form, Form::Interleaved(_)) {
+            let ahead_bytes = NARROW_ROWS_AHEAD_BYTES as isize;
+            Passes { ahead_bytes, stretch: INTERLEAVED_STRETCH_BYTES, ..Passes::OF_CACHES }
+        } else if self.kept.len * request.input.element.size() <= TILE_BYTES {
+            Passes { ahead_rows: WHOLE_ROWS_AHEAD_ROWS, ..passes }
+        } else if uncounted && (is_large || InstructionSet::current() == InstructionSet::Avx512) {
+            // Compared so fast that the processor reads far enough ahead by itself.
+            Passes::OF_CACHES
+        } else if is_large {
+            Passes { ahead_bytes: LONG_ROWS_AHEAD_BYTES, ..passes }
+        } else {
+            Passes { height: Passes::OF_CACHES.height, ahead_bytes: ROWS_IN_PIECES_AHEAD_BYTES, ..passes }
         }
     }
 
@@ -406,7 +412,7 @@ fn rows_ahead(input: &Input, bytes: usize) -> usize {
 
 /// Whether the results of columns are written past the caches: those of an array that the caches do not hold, where they are many.
 fn past_caches(size: usize, reduced: &ReductionAxis, bytes: usize) -> bool {
-    bytes >= PREFETCHED_COLUMNS_LEAST_ARRAY_BYTES && reduced.len * size <= PAST_CACHES_MOST_COLUMN_BYTES
+    bytes >= COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES && reduced.len * size <= PAST_CACHES_MOST_COLUMN_BYTES
 }
 
 /// How many pieces of at most `most` elements an axis is cut into. Without a division where it is one piece, as most axes are.
@@ -538,6 +544,16 @@ fn interleaved_rows(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) 
 /// of two.
 fn fit(bytes: usize, size: usize) -> usize {
     bytes >> size.trailing_zeros()
+}
+
+/// Positions of a tile that the caches hold.
+fn tile_of_caches(size: usize) -> usize {
+    fit(TILE_BYTES, size).min(TILE_MOST_POSITIONS)
+}
+
+/// The same of an array that memory holds, whose rows are long.
+fn tile_of_memory(size: usize) -> usize {
+    fit(TILE_OF_MEMORY_BYTES, size).min(TILE_OF_MEMORY_MOST_POSITIONS)
 }
 
 /// How many rows of columns the narrow indices of elements of `size` bytes count.

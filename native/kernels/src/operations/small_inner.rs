@@ -1,7 +1,7 @@
 //! Many blocks of rows of a few columns: the reduced axis is short and has a tiny kept axis inside. Such a block ends before a
 //! tile would pay; here one call of a kernel reads several blocks.
 
-use crate::kernels::columns::Ahead;
+use crate::kernels::columns::Passes;
 use crate::kernels::lanes::Lines;
 use crate::kernels::small_inner::SmallInner;
 use crate::kernels::streaming::end_of_copies;
@@ -116,7 +116,7 @@ unsafe fn read(
             // SAFETY: as above.
             unsafe {
                 let lines = Lines::plain(data, row, rows, columns * size);
-                read_columns(ends, lines, (rows, columns), last, Ahead::NOTHING);
+                read_columns(ends, lines, (rows, columns), last, Passes::OF_CACHES);
             }
         }
         done += count + 1;

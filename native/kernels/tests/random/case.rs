@@ -367,7 +367,8 @@ fn judge(inputs: &[Memory], output: &Memory, expected: &[u8]) {
     assert!(wrong.is_none(), "byte {wrong:?} from {}, strides {strides:?}", output.first);
 }
 
-/// A shape, and the axes that its kernels reduce: any, rows, blocks of a few columns, lines to transpose, one long row.
+/// A shape, and the axes that its kernels reduce: any, rows, blocks of a few columns, lines to transpose, long rows of columns, one long
+/// row.
 fn shape(random: &mut Random) -> (Vec<usize>, Vec<bool>) {
     let most = if cfg!(miri) { 140 } else { 20_000 };
     match random.below(10) {
@@ -386,6 +387,11 @@ fn shape(random: &mut Random) -> (Vec<usize>, Vec<bool>) {
             let rows = random.pick(&[2, 3, 4, 5, 7, 8, 9, 10, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 129, 256]);
             let blocks = random.pick(&[1, 7, 8, 9, 16, 31, 64, 65, 130]).min(1 + most / rows / columns);
             (vec![blocks, rows, columns], vec![false, true, false])
+        }
+        4 if !cfg!(miri) && random.one_in(4) => {
+            let columns = random.pick(&[1025, 1100, 2050, 3000, 4097, 8200, 8700, 17_000]);
+            let rows = random.pick(&[2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 17]).min(1 + 2 * most / columns);
+            (vec![random.pick(&[1, 1, 1, 2]), rows, columns], vec![false, true, false])
         }
         4 => {
             let len = |random: &mut Random| random.pick(&[3, 7, 31, 33, 64, 65, 100, 130, 259, 300, 530]);
