@@ -249,14 +249,15 @@ pub enum Answer {
 /// of 128 bits with SSE4.2.
 pub trait Limits: Set {
     /// Bytes of the longest row that is transposed. Rows that are longer than a register, but shorter than this, take 1.05 to 1.7 times
-    /// as long in registers; the next longer rows 0.6 to 1 times.
-    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [15, 32, 32, 48, 48, 48, 48];
+    /// as long in registers; the next longer rows 0.6 to 1 times. Rows of 64 to 112 bytes of 8 bits take 1.05 to 1.5 times as long there,
+    /// longer ones 0.9 to 1.03 times, but up to 128 bytes with SSE4.2 1.1 times.
+    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [128, 32, 32, 48, 48, 48, 48];
     /// The same where values alone are wanted, which registers tell without a search: rows of 64 bytes of 64-bit elements take 0.4 to
     /// 0.65 times as long in registers with SSE4.2, and 0.75 to 0.85 times with AVX2.
     const TRANSPOSED_VALUES_MOST_BYTES: [usize; KINDS] = [31, 80, 80, 24, 24, 15, 15];
     /// The same where memory holds the array: with AVX-512, 64 MB of rows of 64 to 200 bytes take 0.65 to 0.95 times as long in
-    /// registers, but the places of 256 KB 1.1 to 1.4 times.
-    const TRANSPOSED_OF_MEMORY_MOST_BYTES: usize = usize::MAX;
+    /// registers, but the places of 256 KB 1.1 to 1.4 times; with AVX2, rows of 64 to 128 bytes of 8 bits 0.55 to 0.95 times.
+    const TRANSPOSED_OF_MEMORY_MOST_BYTES: [usize; KINDS] = [usize::MAX; KINDS];
     /// Bytes of the longest row that these kernels read, for each [`Answer`]: beyond it, one row after the other is faster. Shorter
     /// rows take 0.25 to 1 times as long as one after the other (integers in 64 MB up to 1.15 times), the next longer ones 0.95 to 1.3
     /// times. With AVX2 and AVX-512, both ends of rows of 1000 bytes take 1.15 (integers) and 0.7 to 1 times as long (floats) in
@@ -285,7 +286,7 @@ pub trait Limits: Set {
             Answer::Values => Self::TRANSPOSED_VALUES_MOST_BYTES[kind],
             Answer::Both => Self::TRANSPOSED_MOST_BYTES[kind].min(Self::TRANSPOSED_VALUES_MOST_BYTES[kind]),
         };
-        if of_memory { most.min(Self::TRANSPOSED_OF_MEMORY_MOST_BYTES) } else { most }
+        if of_memory { most.min(Self::TRANSPOSED_OF_MEMORY_MOST_BYTES[kind]) } else { most }
     }
 
     /// Bytes up to which every row of a kind of elements is transposed.
@@ -316,7 +317,8 @@ impl Limits for isa::sse42::Token {}
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Limits for isa::avx2::Token {
-    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [31, 48, 48, 72, 72, 96, 96];
+    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [112, 48, 48, 72, 72, 96, 96];
+    const TRANSPOSED_OF_MEMORY_MOST_BYTES: [usize; KINDS] = [63, 48, 48, 72, 72, 96, 96];
     const TRANSPOSED_VALUES_MOST_BYTES: [usize; KINDS] = [31, 40, 80, 48, 48, 48, 48];
     const MOST_BYTES: [[usize; KINDS]; 3] = [
         [2048, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 15, 1 << 15],
@@ -327,9 +329,9 @@ impl Limits for isa::avx2::Token {
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Limits for isa::avx512::Token {
-    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [63, 80, 80, 64, 64, 200, 200];
+    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [112, 80, 80, 64, 64, 200, 200];
     const TRANSPOSED_VALUES_MOST_BYTES: [usize; KINDS] = [63, 80, 80, 63, 63, 63, 63];
-    const TRANSPOSED_OF_MEMORY_MOST_BYTES: usize = 63;
+    const TRANSPOSED_OF_MEMORY_MOST_BYTES: [usize; KINDS] = [63; KINDS];
     const MOST_BYTES: [[usize; KINDS]; 3] = [
         [1 << 14, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 14, 1 << 15],
         [1 << 14, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 14, 1 << 15],

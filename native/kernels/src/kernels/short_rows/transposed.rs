@@ -8,6 +8,18 @@
 //!     the bests and the places of all rows lie side by side: store them
 //! ```
 //!
+//! Rows of 16 to 128 elements of 8 bits have no columns: an element and its place are one unsigned lane of 16 bits, the element in the
+//! high byte, and in the low byte its rank, which is the larger the earlier ties win:
+//!
+//! ```text
+//! for each batch:
+//!     for each 16 bytes of each row: zip them with their ranks, and join both halves: the larger of each two lanes
+//!     for each of three rounds of zips: join each two registers at once, so that half of them are left
+//!     shuffle the two that are left, and zip them: the ranks of all rows, and their elements
+//! ```
+//!
+//! 256 KB of such rows take 0.6 (32 elements, AVX2) to 0.95 times as long that way (EPYC, family 26, model 2).
+//!
 //! Where values alone are wanted, of integers and 16-bit floats, columns need not be told apart:
 //!
 //! ```text
@@ -49,8 +61,9 @@ pub const TRANSPOSED_PART_BYTES: usize = 16;
 /// Bytes between the rows that are compared and those that are prefetched.
 const TRANSPOSED_AHEAD_BYTES: usize = 12 << 10;
 
-/// Elements of the longest row, and lanes of the widest register.
+/// Elements of the longest row that is transposed, or paired with places, and lanes of the widest register.
 const MOST_ELEMENTS: usize = 63;
+const MOST_PAIRS: usize = 128;
 const MOST_LANES: usize = WIDEST;
 
 /// A loop that is written out, because what it indexes has to be in registers: the compiler left 16 of them in memory. The
@@ -72,14 +85,15 @@ macro_rules! unroll {
 pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
     let lanes = TRANSPOSED_PART_BYTES / K::SIZE;
     match job.len {
-        2 => columns::<I, K, 2, true>(set, job),
-        3 | 4 if lanes >= 4 => columns::<I, K, 4, true>(set, job),
-        5..=8 if lanes >= 8 => columns::<I, K, 8, true>(set, job),
-        9..=16 if lanes >= 16 => columns::<I, K, 16, true>(set, job),
-        _ if lanes == 2 => columns::<I, K, 2, false>(set, job),
-        _ if lanes == 4 => columns::<I, K, 4, false>(set, job),
-        _ if lanes == 8 => columns::<I, K, 8, false>(set, job),
-        _ => columns::<I, K, 16, false>(set, job),
+        2 => columns::<I, K, 2, true, false>(set, job),
+        3 | 4 if lanes >= 4 => columns::<I, K, 4, true, false>(set, job),
+        5..=8 if lanes >= 8 => columns::<I, K, 8, true, false>(set, job),
+        9..=15 if lanes >= 16 => columns::<I, K, 16, true, false>(set, job),
+        16 if lanes >= 16 => columns::<I, K, 16, true, true>(set, job),
+        _ if lanes == 2 => columns::<I, K, 2, false, false>(set, job),
+        _ if lanes == 4 => columns::<I, K, 4, false, false>(set, job),
+        _ if lanes == 8 => columns::<I, K, 8, false, false>(set, job),
+        _ => columns::<I, K, 16, false, true>(set, job),
     }
 }
 
@@ -87,22 +101,28 @@ pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usi
 ///
 /// # Safety
 /// As for [`run`].
-unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE: bool>(set: I, job: &Job) -> usize {
+unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE: bool, const PAIRS: bool>(
+    set: I,
+    job: &Job,
+) -> usize {
     if const { Q * K::SIZE > TRANSPOSED_PART_BYTES } {
         0
     } else if const { K::FLOAT } && job.ignore_nan {
-        set.run(PerLane::<K, I::Register, IgnoreNanMode, Q, ONE>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, IgnoreNanMode, Q, ONE, PAIRS>(job, PhantomData))
     } else if const { !K::KEYS } && !job.other.is_null() {
-        set.run(PerLane::<K, I::Register, BothMode, Q, ONE>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, BothMode, Q, ONE, PAIRS>(job, PhantomData))
     } else {
-        set.run(PerLane::<K, I::Register, FlipMode, Q, ONE>(job, PhantomData))
+        set.run(PerLane::<K, I::Register, FlipMode, Q, ONE, PAIRS>(job, PhantomData))
     }
 }
 
-/// Reads rows in parts of `Q` columns, a power of two: `ONE` part, or parts that fill 16 bytes each.
-struct PerLane<'a, K, V, M, const Q: usize, const ONE: bool>(&'a Job, PhantomData<(K, V, M)>);
+/// Reads rows in parts of `Q` columns, a power of two: `ONE` part, or parts that fill 16 bytes each. `PAIRS` are compared where rows of
+/// 8-bit elements fill a part at least.
+struct PerLane<'a, K, V, M, const Q: usize, const ONE: bool, const PAIRS: bool>(&'a Job, PhantomData<(K, V, M)>);
 
-impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> Task for PerLane<'_, K, V, M, Q, ONE> {
+impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS: bool> Task
+    for PerLane<'_, K, V, M, Q, ONE, PAIRS>
+{
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -113,9 +133,14 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> Task for Pe
     }
 }
 
-impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_, K, V, M, Q, ONE> {
+impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS: bool>
+    PerLane<'_, K, V, M, Q, ONE, PAIRS>
+{
     /// Rows in 16 bytes.
     const EACH: usize = TRANSPOSED_PART_BYTES / K::SIZE / Q;
+
+    /// Whether elements are paired with their places: those of both ends of the order are not.
+    const HAS_PAIRS: bool = PAIRS && !M::BOTH;
 
     /// Whether values alone are wanted, and the lanes tell them. Wider floats have two zeros, and rows of zeros are common.
     #[inline(always)]
@@ -146,11 +171,22 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         let job = self.0;
         let constants = job.constants::<K, V>();
         let table = Self::table(job.len, job.last);
-        // The places of the columns, in the order of comparison.
+        // The places of the columns, in the order of comparison; of pairs, what stands for them in each part.
         let mut numbers = [const { MaybeUninit::<V>::uninit() }; MOST_ELEMENTS];
-        for step in 0..job.len.max(Q) {
-            let place = if job.last { (job.len - 1).saturating_sub(step) } else { step };
-            numbers.as_mut_ptr().add(step).write(MaybeUninit::new(splat::<K, V>(place as i64)));
+        let place = |step: usize| if job.last { (job.len - 1).saturating_sub(step) } else { step };
+        let (count, most) = if Self::HAS_PAIRS { (self.parts(), MOST_PAIRS) } else { (job.len.max(Q), MOST_ELEMENTS) };
+        debug_assert!(count <= MOST_ELEMENTS && job.len <= most, "rows of {}", job.len);
+        for number in 0..count {
+            let lanes = if Self::HAS_PAIRS {
+                let ranks: [u8; TRANSPOSED_PART_BYTES] = std::array::from_fn(|at| {
+                    let place = place(self.start(number) + at) as u8;
+                    if job.last { place } else { !place }
+                });
+                V::load_parts(Readable::bytes(ranks.as_ptr(), ranks.len()), 0)
+            } else {
+                splat::<K, V>(place(number) as i64)
+            };
+            numbers.as_mut_ptr().add(number).write(MaybeUninit::new(lanes));
         }
         let numbers = numbers.as_ptr().cast::<V>();
         let width = job.len * K::SIZE;
@@ -199,8 +235,14 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         are_values_alone: bool,
     ) -> bool {
         // Where the values alone do not decide, the columns do.
-        are_values_alone && self.values::<SPREAD>(from, first, constants, table)
-            || self.columns::<SPREAD>(from, first, constants, table, numbers)
+        if are_values_alone && self.values::<SPREAD>(from, first, constants, table) {
+            true
+        } else if Self::HAS_PAIRS {
+            self.pairs::<SPREAD>(from, first, constants, table, numbers);
+            true
+        } else {
+            self.columns::<SPREAD>(from, first, constants, table, numbers)
+        }
     }
 
     /// Writes the values of a batch, without places; returns false, with nothing written, where a lane was NaN or a zero of a float.
@@ -238,6 +280,53 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool> PerLane<'_,
         debug_assert!(first + V::LANES <= job.rows);
         best.lanes().xor(constants.flip).store(job.values::<K>().add(first * K::SIZE));
         true
+    }
+
+    /// Compares 8-bit elements of a batch, paired with their ranks, and writes its results.
+    ///
+    /// # Safety
+    /// As for [`answer`](Self::answer).
+    #[inline(always)]
+    unsafe fn pairs<const SPREAD: bool>(
+        &self,
+        from: Readable,
+        first: usize,
+        constants: Constants<V>,
+        table: &[u8; TRANSPOSED_PART_BYTES],
+        ranks: *const V,
+    ) {
+        let job = self.0;
+        // Lanes whose order is that of unsigned integers.
+        let sign = V::splat::<1>(i8::MIN.into());
+        let unsigned = Constants { flip: constants.flip.xor(sign), ..constants };
+        let mut nans = V::no_nan();
+        let lanes = self.part::<SPREAD>(from, 0, unsigned, table, &mut nans);
+        let mut best = lanes;
+        unroll!(Q, at => {
+            let (low, high) = (*ranks).zip::<1>(lanes[at]);
+            best[at] = low.max_u16(high);
+        });
+        for number in 1..self.parts() {
+            let lanes = self.part::<SPREAD>(from, number, unsigned, table, &mut nans);
+            let ranks = *ranks.add(number);
+            unroll!(Q, at => {
+                let (low, high) = ranks.zip::<1>(lanes[at]);
+                best[at] = best[at].max_u16(low).max_u16(high);
+            });
+        }
+        // Each round joins the two halves of every row. Then the first register has every other row, the second the rows between.
+        unroll!(@ 3, round, {
+            let half = Q >> (round + 1);
+            unroll!(Q / 2, at => if at < half {
+                let (low, high) = best[at].zip::<2>(best[at + half]);
+                best[at] = low.max_u16(high);
+            });
+        }, 0 1 2);
+        // The ranks of the rows, then their elements.
+        const APART: [u8; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15];
+        let (ranks, elements) = best[0].shuffle(&APART).zip::<1>(best[1].shuffle(&APART));
+        let places = if job.last { ranks } else { ranks.xor(V::splat::<1>(-1)) };
+        self.write(first, elements.xor(sign), places, constants);
     }
 
     /// Compares the columns of a batch, and writes its results; returns false, with nothing written, where a lane was NaN.
