@@ -40,7 +40,9 @@
 //! A batch touches a line in each of its rows, waits for all of them, and is too long for the next batch to start. So each batch
 //! prefetches the rows 12 KiB further on. Rows of 16 elements in 64 MB took 0.3 to 0.75 times as long with prefetches of six batches
 //! ahead, which are 6 KiB with AVX-512 and 3 with AVX2; 12 KiB are 1.09 and 1.33 times as fast as that (EPYC, family 26, model 2), and
-//! with 32 KiB rows in 4 MB take up to 1.5 times as long. Not done: prefetching where places go (0.92 to 1.09 times as fast).
+//! with 32 KiB rows in 4 MB take up to 1.5 times as long. A batch of several parts prefetches as many lines with each part as it reads:
+//! with those of a whole batch at once, 64 MB of rows of 24 to 63 bytes take 1.0 to 1.8 times as long with AVX-512, and 0.9 to 1.2 times
+//! with AVX2. Not done: prefetching where places go (0.92 to 1.09 times as fast).
 //!
 //! Rows that are a copy in the first-level cache are compared while memory would be idle: each batch prefetches as many bytes of
 //! what is copied next. 4 MB of rows of 10 binary32 under a mask take 0.75 to 0.9 times as long with AVX-512, 0.93 with AVX2 (Xeon,
@@ -54,6 +56,7 @@ use crate::vector::extent::Readable;
 use crate::vector::{Kind, Lanes, Mask, Nans, WIDEST, splat, store_places, values, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ptr;
 
 /// Bytes of rows that are transposed at a time.
 pub const TRANSPOSED_PART_BYTES: usize = 16;
@@ -120,6 +123,17 @@ unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE
 /// 8-bit elements fill a part at least.
 struct PerLane<'a, K, V, M, const Q: usize, const ONE: bool, const PAIRS: bool>(&'a Job, PhantomData<(K, V, M)>);
 
+/// The rows of a batch.
+#[derive(Clone, Copy)]
+struct BatchRows {
+    /// Where they begin: in memory, or in a copy.
+    from: Readable,
+    /// The number of the first.
+    first: usize,
+    /// What is prefetched part by part, or null.
+    ahead: *const u8,
+}
+
 impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS: bool> Task
     for PerLane<'_, K, V, M, Q, ONE, PAIRS>
 {
@@ -138,6 +152,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
 {
     /// Rows in 16 bytes.
     const EACH: usize = TRANSPOSED_PART_BYTES / K::SIZE / Q;
+
+    /// Whether each part prefetches as many bytes as it reads, instead of each batch. 64-bit elements have too few in a part.
+    const PREFETCHES_PARTS: bool = !ONE && Q >= 4;
 
     /// Whether elements are paired with their places: those of both ends of the order are not.
     const HAS_PAIRS: bool = PAIRS && !M::BOTH;
@@ -197,20 +214,22 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         let mut start = 0;
         while start < job.rows {
             let first = start.min(job.rows - V::LANES);
+            let mut ahead = ptr::null();
             if !job.ahead.is_null() {
-                prefetch_rows(job.ahead.wrapping_add(first * width), 0, 1, V::LANES * width);
+                self.prefetch(job.ahead.wrapping_add(first * width), &mut ahead);
             } else if prefetches {
                 // A distance in rows would suit rows with gaps, but takes a register: batches of 64-bit lanes took 1.1 times as long.
-                prefetch_rows(job.row(first).address().wrapping_add(TRANSPOSED_AHEAD_BYTES), 0, 1, V::LANES * width);
+                self.prefetch(job.row(first).address().wrapping_add(TRANSPOSED_AHEAD_BYTES), &mut ahead);
             }
             let done = if (job.rows - V::LANES - first) * width >= beyond {
-                self.answer::<SPREAD>(job.row(first), first, constants, &table, numbers, are_values_alone)
+                let rows = BatchRows { from: job.row(first), first, ahead };
+                self.answer::<SPREAD>(rows, constants, &table, numbers, are_values_alone)
             } else {
                 let mut copy = [0u8; (MOST_LANES + 1) * TRANSPOSED_PART_BYTES];
                 let rows = job.row(first).read(V::LANES * width);
                 rows.copy_to_nonoverlapping(copy.as_mut_ptr(), V::LANES * width);
-                let copy = Readable::bytes(copy.as_ptr(), copy.len());
-                self.answer::<SPREAD>(copy, first, constants, &table, numbers, are_values_alone)
+                let rows = BatchRows { from: Readable::bytes(copy.as_ptr(), copy.len()), first, ahead };
+                self.answer::<SPREAD>(rows, constants, &table, numbers, are_values_alone)
             };
             if !done {
                 return first;
@@ -220,6 +239,16 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         job.rows
     }
 
+    /// Prefetches as many bytes as a batch reads, or leaves that to its parts.
+    #[inline(always)]
+    fn prefetch(&self, from: *const u8, ahead: &mut *const u8) {
+        if Self::PREFETCHES_PARTS {
+            *ahead = from;
+        } else {
+            prefetch_rows(from, 0, 1, V::LANES * self.0.len * K::SIZE);
+        }
+    }
+
     /// Does one batch; returns false, with nothing written, where a lane was NaN: an element, or one that follows the rows.
     ///
     /// # Safety
@@ -227,21 +256,20 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     #[inline(always)]
     unsafe fn answer<const SPREAD: bool>(
         &self,
-        from: Readable,
-        first: usize,
+        rows: BatchRows,
         constants: Constants<V>,
         table: &[u8; TRANSPOSED_PART_BYTES],
         numbers: *const V,
         are_values_alone: bool,
     ) -> bool {
         // Where the values alone do not decide, the columns do.
-        if are_values_alone && self.values::<SPREAD>(from, first, constants, table) {
+        if are_values_alone && self.values::<SPREAD>(rows, constants, table) {
             true
         } else if Self::HAS_PAIRS {
-            self.pairs::<SPREAD>(from, first, constants, table, numbers);
+            self.pairs::<SPREAD>(rows, constants, table, numbers);
             true
         } else {
-            self.columns::<SPREAD>(from, first, constants, table, numbers)
+            self.columns::<SPREAD>(rows, constants, table, numbers)
         }
     }
 
@@ -252,16 +280,15 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     #[inline(always)]
     unsafe fn values<const SPREAD: bool>(
         &self,
-        from: Readable,
-        first: usize,
+        rows: BatchRows,
         constants: Constants<V>,
         table: &[u8; TRANSPOSED_PART_BYTES],
     ) -> bool {
         let job = self.0;
         let mut nans = V::no_nan();
-        let mut columns = self.part::<SPREAD>(from, 0, constants, table, &mut nans);
+        let mut columns = self.part::<SPREAD>(rows, 0, constants, table, &mut nans);
         for number in 1..self.parts() {
-            let more = self.part::<SPREAD>(from, number, constants, table, &mut nans);
+            let more = self.part::<SPREAD>(rows, number, constants, table, &mut nans);
             unroll!(Q, at => columns[at] = columns[at].max(more[at]));
         }
         // First the rows that share 16 bytes come apart, then each round joins the two halves of every row.
@@ -277,8 +304,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         if K::FLOAT && (V::has_nan(nans, best, constants.infinity) || best.any_eq(splat::<K, V>(0))) {
             return false;
         }
-        debug_assert!(first + V::LANES <= job.rows);
-        best.lanes().xor(constants.flip).store(job.values::<K>().add(first * K::SIZE));
+        debug_assert!(rows.first + V::LANES <= job.rows);
+        best.lanes().xor(constants.flip).store(job.values::<K>().add(rows.first * K::SIZE));
         true
     }
 
@@ -289,8 +316,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     #[inline(always)]
     unsafe fn pairs<const SPREAD: bool>(
         &self,
-        from: Readable,
-        first: usize,
+        rows: BatchRows,
         constants: Constants<V>,
         table: &[u8; TRANSPOSED_PART_BYTES],
         ranks: *const V,
@@ -300,14 +326,14 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         let sign = V::splat::<1>(i8::MIN.into());
         let unsigned = Constants { flip: constants.flip.xor(sign), ..constants };
         let mut nans = V::no_nan();
-        let lanes = self.part::<SPREAD>(from, 0, unsigned, table, &mut nans);
+        let lanes = self.part::<SPREAD>(rows, 0, unsigned, table, &mut nans);
         let mut best = lanes;
         unroll!(Q, at => {
             let (low, high) = (*ranks).zip::<1>(lanes[at]);
             best[at] = low.max_u16(high);
         });
         for number in 1..self.parts() {
-            let lanes = self.part::<SPREAD>(from, number, unsigned, table, &mut nans);
+            let lanes = self.part::<SPREAD>(rows, number, unsigned, table, &mut nans);
             let ranks = *ranks.add(number);
             unroll!(Q, at => {
                 let (low, high) = ranks.zip::<1>(lanes[at]);
@@ -326,7 +352,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         const APART: [u8; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15];
         let (ranks, elements) = best[0].shuffle(&APART).zip::<1>(best[1].shuffle(&APART));
         let places = if job.last { ranks } else { ranks.xor(V::splat::<1>(-1)) };
-        self.write(first, elements.xor(sign), places, constants);
+        self.write(rows.first, elements.xor(sign), places, constants);
     }
 
     /// Compares the columns of a batch, and writes its results; returns false, with nothing written, where a lane was NaN.
@@ -336,15 +362,14 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     #[inline(always)]
     unsafe fn columns<const SPREAD: bool>(
         &self,
-        from: Readable,
-        first: usize,
+        rows: BatchRows,
         constants: Constants<V>,
         table: &[u8; TRANSPOSED_PART_BYTES],
         numbers: *const V,
     ) -> bool {
         let job = self.0;
         let mut nans = V::no_nan();
-        let columns = transpose::<K, V, Q>(self.part::<SPREAD>(from, 0, constants, table, &mut nans));
+        let columns = transpose::<K, V, Q>(self.part::<SPREAD>(rows, 0, constants, table, &mut nans));
         let mut best = columns[0];
         let mut place = *numbers;
         let mut least = columns[0];
@@ -355,7 +380,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             }
         });
         for number in 1..self.parts() {
-            let columns = transpose::<K, V, Q>(self.part::<SPREAD>(from, number, constants, table, &mut nans));
+            let columns = transpose::<K, V, Q>(self.part::<SPREAD>(rows, number, constants, table, &mut nans));
             let numbers = numbers.add(self.start(number));
             unroll!(Q, step => {
                 columns[step].update_max(*numbers.add(step), &mut best, &mut place);
@@ -369,12 +394,13 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             return false;
         }
         if M::BOTH {
+            let first = rows.first;
             debug_assert!(first + V::LANES <= job.rows);
             // Each end keeps the first of equal lanes, with its bits: places are not needed.
             best.xor(constants.flip).store(job.values::<K>().add(first * K::SIZE));
             least.xor(constants.flip).store(job.other.add(first * K::SIZE));
         } else {
-            self.write(first, best, place, constants);
+            self.write(rows.first, best, place, constants);
         }
         true
     }
@@ -398,7 +424,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     #[inline(always)]
     unsafe fn part<const SPREAD: bool>(
         &self,
-        from: Readable,
+        rows: BatchRows,
         number: usize,
         constants: Constants<V>,
         table: &[u8; TRANSPOSED_PART_BYTES],
@@ -406,7 +432,11 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     ) -> [V; Q] {
         let job = self.0;
         let start = self.start(number);
-        let from = from.add(if job.last && !ONE { job.len - Q - start } else { start } * K::SIZE);
+        // The lines of a whole batch are more than the processor waits for at the same time.
+        if Self::PREFETCHES_PARTS && !rows.ahead.is_null() {
+            prefetch_rows(rows.ahead.wrapping_add(number * Q * V::BYTES), 0, 1, Q * V::BYTES);
+        }
+        let from = rows.from.add(if job.last && !ONE { job.len - Q - start } else { start } * K::SIZE);
         let step = Self::EACH as isize * job.lines.stride;
         // Each load takes 16 bytes of as many rows as a register has parts, so that after the zips a lane stands for a row.
         let mut lanes = [constants.flip; Q];
