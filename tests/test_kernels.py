@@ -57,7 +57,16 @@ def test_narrow_columns_of_many_rows_are_read_as_the_widest_rows():
 
 @pytest.mark.parametrize(
     ("shape", "axis"),
-    [((8, 1 << 22), 0), ((1 << 13, 16, 256), 1), ((1 << 20, 32), 0), ((1 << 14, 2048), 1), ((1 << 21, 16), 1)],
+    [
+        ((8, 1 << 22), 0),
+        ((300, 112_000), 0),
+        ((1 << 13, 4100), 0),
+        ((1 << 13, 16, 256), 1),
+        ((1 << 20, 32), 0),
+        ((1 << 14, 2048), 1),
+        ((1 << 21, 16), 1),
+        ((1 << 20, 35), 1),
+    ],
 )
 def test_arrays_that_are_prefetched(shape, axis):
     x = np.random.default_rng(58).integers(0, 256, shape, np.uint8)
@@ -67,6 +76,19 @@ def test_arrays_that_are_prefetched(shape, axis):
         with kernels(**way):
             np.testing.assert_array_equal(ex.argmax(x, axis), places, str(way))
             np.testing.assert_array_equal(ex.max(x, axis), values, str(way))
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "int64"])
+def test_long_rows_of_columns_of_memory_with_a_nan(name):
+    x = np.random.default_rng(59).integers(-9, 9, (300, 120_000 // np.dtype(name).itemsize)).astype(name)
+    if name.startswith("float"):
+        x[200, 20_000] = np.nan
+    places = np.argmax(x, 0)
+    values = np.max(x, 0)
+    for way in EVERY_SET:
+        with kernels(**way):
+            np.testing.assert_array_equal(ex.argmax(x, 0), places, str(way))
+            np.testing.assert_array_equal(ex.max(x, 0), values, str(way))
 
 
 @pytest.mark.exhaustive
