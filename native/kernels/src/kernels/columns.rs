@@ -15,13 +15,17 @@
 //! lanes, so that the compiler vectorises everything. Two to five rows use no tile if only places are wanted: the tile would take
 //! as long as the comparisons.
 //!
-//! Where memory holds the elements, they are read in long stretches of neighbouring addresses, because each row of a pass is a stream:
-//! passes are lower, a tile of long rows is as large as fits the second-level cache, and what comes next is prefetched, a few lines of
-//! each row at a time (see [`Passes`]; the figures are in `thresholds`). There, vectors that cross cache lines take up to 1.4 times as long, and NumPy's large arrays begin 16 bytes behind a
-//! line: so [`Stretches`] begin at a line. Columns behind the last whole vector would be compared one by one, which takes longer than
-//! that vector once more. Not done: a tile whose columns begin a line where those of the rows do (no gain); a prefetch of where results
-//! go. A tile that is first filled with the worst lane needs half the copies of the loop, but takes a fifth
-//! longer for 20 rows (Xeon, family 6, model 167).
+//! Where memory holds the elements, they are read in long stretches of neighbouring addresses, because each row of a pass is a
+//! stream: passes are lower, and a tile of long rows is as large as fits the second-level cache. What comes next is prefetched, a few
+//! lines of each row at a time (see [`Passes`]; the figures are in `thresholds`).
+//!
+//! There, vectors that cross cache lines take up to 1.4 times as long, and NumPy's large arrays begin 16 bytes behind a line: so
+//! [`Stretches`] begin at a line. Columns behind the last whole vector would be compared one by one, which takes longer than that
+//! vector once more.
+//!
+//! Not done: a tile whose columns begin a line where those of the rows do (no gain); a prefetch of where results go. A tile that is
+//! first filled with the worst lane needs half the copies of the loop, but takes a fifth longer for 20 rows (Xeon, family 6, model
+//! 167).
 
 #![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
@@ -54,7 +58,8 @@ pub struct Columns<'a, S: Source, X> {
     pub to: &'a [Outputs],
     /// How the rows are cut.
     pub passes: Passes,
-    /// Memory of [`bytes_of_large_tile`], where a tile does not fit the stack: of elements without a mask, at one end of the order. Or nothing.
+    /// Memory of [`bytes_of_large_tile`], where a tile does not fit the stack: then elements have no mask, and one end of the order is
+    /// wanted. Or nothing.
     pub large: Writable,
     /// The ends of the order.
     pub ends: PhantomData<(S, X)>,
@@ -117,7 +122,8 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
             false => self.accumulate::<S::Element, false, false>(),
         };
         if !done {
-            // Some float is NaN: run again with keys, which place NaN in the order. NaN is rare: few copies of the loop will do.
+            // Some float is NaN: run again with keys, which place NaN in the order. NaN is rare: few copies of the loop will do, without
+            // those for large tiles.
             let size = size_of::<S::Element>();
             let most = TILE_BYTES / size;
             for from in (0..self.columns).step_by(most) {
