@@ -121,7 +121,7 @@ pub const WHOLE_ROWS_AHEAD_ROWS: isize = 12;
 /// Bytes along a row to those that are prefetched, where a pass reads a tile of [`TILE_OF_MEMORY_BYTES`]. 64 MB of rows of 16 KiB to 2
 /// MiB are 1.1 to 1.4 times as fast as in tiles of 8 KiB (AVX-512). With 2 or 8 KiB ahead they take 1.1 to 1.3 times as long.
 ///
-/// [`TILE_OF_MEMORY_BYTES`]: crate::kernels::columns::TILE_OF_MEMORY_BYTES
+/// [`TILE_OF_MEMORY_BYTES`]: crate::kernels::passes::TILE_OF_MEMORY_BYTES
 pub const LONG_ROWS_AHEAD_BYTES: isize = 4096;
 
 /// Rows from which on such a tile is read. It is copied to the stack and back for each pass, which takes narrower registers longer: with

@@ -19,10 +19,6 @@
 //! stream: passes are lower, and a tile of long rows is as large as fits the second-level cache. What comes next is prefetched, a few
 //! lines of each row at a time (see [`Passes`]; the figures are in `thresholds`).
 //!
-//! There, vectors that cross cache lines take up to 1.4 times as long, and NumPy's large arrays begin 16 bytes behind a line: so
-//! [`Stretches`] begin at a line. Columns behind the last whole vector would be compared one by one, which takes longer than that
-//! vector once more.
-//!
 //! Not done: a tile whose columns begin a line where those of the rows do (no gain); a prefetch of where results go. A tile that is
 //! first filled with the worst lane needs half the copies of the loop, but takes a fifth longer for 20 rows (Xeon, family 6, model
 //! 167).
@@ -33,16 +29,11 @@ use crate::element::compare::{HasLane, Index, Key, Lane, beats, pick_number};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::lanes::{Aligned, IndexOf, LINE, LaneOf, Lines, Outputs, Source, prefetch_rows};
-use crate::thresholds::{ALIGNED_LEAST_ROW_BYTES, OF_MEMORY_STRETCH_BYTES};
+use crate::kernels::passes::{Passes, Stretches, TILE_BYTES, TILE_OF_MEMORY_BYTES};
+use crate::thresholds::OF_MEMORY_STRETCH_BYTES;
 use crate::vector::extent::Writable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-
-/// Bytes of elements that a tile holds side by side.
-pub const TILE_BYTES: usize = 8192;
-
-/// The same for an array that memory holds.
-pub const TILE_OF_MEMORY_BYTES: usize = if cfg!(debug_assertions) { 2 * TILE_BYTES } else { 1 << 17 };
 
 /// Finds the extrema of each column of one tile.
 pub struct Columns<'a, S: Source, X> {
@@ -63,30 +54,6 @@ pub struct Columns<'a, S: Source, X> {
     pub large: Writable,
     /// The ends of the order.
     pub ends: PhantomData<(S, X)>,
-}
-
-/// How the rows of a tile are cut into passes, and what is prefetched while a pass is read.
-#[derive(Clone, Copy, Debug)]
-pub struct Passes {
-    /// Rows of a pass, while as many are left: 8, 4 or 2.
-    pub height: usize,
-    /// Rows from a row to the one that is prefetched.
-    pub ahead_rows: isize,
-    /// Bytes along a row to those that are prefetched.
-    pub ahead_bytes: isize,
-    /// Bytes of each row that are read, and prefetched, at a time.
-    pub stretch: usize,
-}
-
-impl Passes {
-    /// For what the caches hold: the highest passes, and nothing is prefetched.
-    pub const OF_CACHES: Self = Self { height: 8, ahead_rows: 0, ahead_bytes: 0, stretch: TILE_BYTES };
-
-    /// Whether anything is prefetched.
-    #[inline(always)]
-    fn prefetches(&self) -> bool {
-        (self.ahead_rows, self.ahead_bytes) != (0, 0)
-    }
 }
 
 /// The key of a source's elements.
@@ -203,7 +170,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let Passes { height: most, ahead_rows, ahead_bytes, .. } = self.passes;
         let ahead = ahead_rows * lines.stride + ahead_bytes;
         let mask_ahead = ahead_rows * lines.mask_stride + ahead_bytes / size_of::<F>() as isize;
-        let stretches = self.stretches(lines, size_of::<F>());
+        let stretches = Stretches::new(self.passes, lines, columns, size_of::<F>());
         let size = size_of::<F>();
         let is_large = Self::reads_large_tiles::<PLACES, EXACT>() && columns * size > TILE_BYTES;
         let near = if is_large { TILE_BYTES / size } else { columns };
@@ -287,19 +254,6 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         !nan
     }
 
-    /// How the columns of each pass are cut, of elements of `size` bytes.
-    #[inline(always)]
-    fn stretches(&self, lines: Lines, size: usize) -> Stretches {
-        let columns = self.columns;
-        let most = self.passes.stretch / size;
-        if !self.passes.prefetches() && columns <= most || columns * size < LINE {
-            return Stretches { columns, most: columns, line: 1, head: 0 };
-        }
-        let are_alike = lines.stride % LINE as isize == 0 && columns * size >= ALIGNED_LEAST_ROW_BYTES;
-        let head = if are_alike { lines.data.address().addr().wrapping_neg() % LINE / size } else { 0 };
-        Stretches { columns, most, line: LINE / size, head }
-    }
-
     /// Whether a tile may be too large for the stack: that of most calls.
     #[inline(always)]
     fn reads_large_tiles<const PLACES: bool, const EXACT: bool>() -> bool {
@@ -366,36 +320,6 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                     values.element::<S::Element>(column).write_unaligned(element);
                 }
             }
-        }
-    }
-}
-
-/// Cuts the columns of a pass into stretches of whole cache lines, of which the last, of one line, overlaps the one before: the compiler
-/// would compare columns behind the last whole vector one by one. Where the first column does not begin a line, the second stretch does,
-/// so that no vector behind it crosses lines; the first stretch is one line then, and overlaps the second.
-#[derive(Clone, Copy, Debug)]
-struct Stretches {
-    columns: usize,
-    /// The most columns of a stretch.
-    most: usize,
-    /// Columns of a cache line.
-    line: usize,
-    /// Columns before the first that begins a line; 0 where lines do not matter.
-    head: usize,
-}
-
-impl Stretches {
-    /// The stretch that follows `from` columns: where it begins and ends, and behind which columns the next one follows.
-    #[inline(always)]
-    fn after(self, from: usize) -> (usize, usize, usize) {
-        let Self { columns, most, line, head } = self;
-        if from == 0 && head > 0 {
-            (0, line, head)
-        } else if columns - from < line {
-            (columns - line, columns, columns)
-        } else {
-            let to = from + most.min((columns - from) / line * line);
-            (from, to, to)
         }
     }
 }
@@ -572,33 +496,4 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize, const PLACES: bool>(
         nan = nan.or(lane.unordered::<O>(lane));
     }
     ((champion, at), nan)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Stretches;
-
-    #[test]
-    fn stretches_reach_every_column_and_keep_to_lines() {
-        let line = 16;
-        for columns in [32, 33, 47, 48, 100, 512] {
-            for most in [32, 64] {
-                for head in 0..line {
-                    let stretches = Stretches { columns, most, line, head };
-                    let mut reached = 0;
-                    let mut from = 0;
-                    while from < columns {
-                        let (start, to, next) = stretches.after(from);
-                        assert!(start <= reached && start < to && to <= columns && to - start <= most);
-                        assert!(next > from && next <= to, "{stretches:?} after {from}");
-                        // What lies between the first and the last stretch begins at a line.
-                        assert!(start == 0 || to == columns || start % line == head);
-                        reached = to;
-                        from = next;
-                    }
-                    assert_eq!(reached, columns, "{stretches:?}");
-                }
-            }
-        }
-    }
 }

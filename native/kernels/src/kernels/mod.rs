@@ -8,6 +8,7 @@ mod extents;
 pub mod lanes;
 pub mod omit;
 pub mod pack;
+pub mod passes;
 pub mod rows;
 pub mod short_rows;
 pub mod small_inner;

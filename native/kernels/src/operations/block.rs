@@ -6,10 +6,11 @@
 
 use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
-use crate::kernels::columns::{Columns, Passes, bytes_of_large_tile};
+use crate::kernels::columns::{Columns, bytes_of_large_tile};
 use crate::kernels::lanes::{Aligned, Lines, Outputs, Scratch, Source, bits};
 use crate::kernels::omit::{OMIT_BLOCK_BYTES, ReplaceSkipped};
 use crate::kernels::pack::{Pack, pitch};
+use crate::kernels::passes::Passes;
 use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
 use crate::layout::ReductionOffsets;

@@ -25,9 +25,9 @@
 use crate::element::ElementType;
 use crate::element::compare::Index;
 use crate::isa::{InstructionSet, Set, with_set};
-use crate::kernels::columns::{Passes, TILE_BYTES, TILE_OF_MEMORY_BYTES};
 use crate::kernels::omit::OMIT_BLOCK_BYTES;
 use crate::kernels::pack::{PACKED_BLOCK_BYTES, pitch};
+use crate::kernels::passes::{Passes, TILE_BYTES, TILE_OF_MEMORY_BYTES};
 use crate::kernels::short_rows::{BATCH_ROWS, ShortKernel, TRANSPOSED_PART_BYTES};
 use crate::kernels::small_inner;
 use crate::layout::{ReductionAxis, ReductionLayout, positions};

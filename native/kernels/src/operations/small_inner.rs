@@ -1,8 +1,8 @@
 //! Many blocks of rows of a few columns: the reduced axis is short and has a tiny kept axis inside. Such a block ends before a
 //! tile would pay; here one call of a kernel reads several blocks.
 
-use crate::kernels::columns::Passes;
 use crate::kernels::lanes::Lines;
+use crate::kernels::passes::Passes;
 use crate::kernels::small_inner::SmallInner;
 use crate::kernels::streaming::end_of_copies;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
