@@ -167,11 +167,11 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             5 if bare => return !few::<S::As<F>, X::First, 5>(lines, columns, last, index),
             _ => {}
         }
+        let size = size_of::<F>();
         let Passes { height: most, ahead_rows, ahead_bytes, .. } = self.passes;
         let ahead = ahead_rows * lines.stride + ahead_bytes;
-        let mask_ahead = ahead_rows * lines.mask_stride + ahead_bytes / size_of::<F>() as isize;
-        let stretches = Stretches::new(self.passes, lines, columns, size_of::<F>());
-        let size = size_of::<F>();
+        let mask_ahead = ahead_rows * lines.mask_stride + ahead_bytes / size as isize;
+        let stretches = Stretches::new(self.passes, lines, columns, size);
         let is_large = Self::reads_large_tiles::<PLACES, EXACT>() && columns * size > TILE_BYTES;
         let near = if is_large { TILE_BYTES / size } else { columns };
         let others = if X::BOTH { near } else { 0 };
@@ -247,7 +247,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             let part = Self { lines: self.lines.skip::<S::Element>(from), columns: count, ..*self };
             part.write::<F, X::First, PLACES>(one, self.to[0].from(from, size));
             if X::BOTH {
-                part.write::<F, X::Second, PLACES>(other, self.to[1]);
+                part.write::<F, X::Second, PLACES>(other, self.to[1].from(from, size));
             }
             from += count;
         }
