@@ -185,6 +185,9 @@ pub const INTERLEAVED_MOST_COLUMNS: usize = INTERLEAVED_MANY_BYTES + INTERLEAVED
 /// The most positions of a tile, for all element types: their indices take 16 KiB.
 pub const TILE_MOST_POSITIONS: usize = 2048;
 
+/// Batches of 16-bit floats that are read by their keys once integers could not decide one.
+pub const KEYS_BATCHES: usize = 128;
+
 /// At least this many rows are read in another way where a batch has NaN. Rows of 8 to 300 floats, of which 0.05 % to all have NaN,
 /// take 1.04 times as long with 8 (rows of 20 with NaN in every tenth 1.5 times), and 0.97 to 0.99 times with 32, but rows of 100
 /// 16-bit floats with NaN in every hundredth 1.4 times (EPYC, family 26, model 2, AVX-512 and AVX2).

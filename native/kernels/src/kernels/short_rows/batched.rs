@@ -37,7 +37,7 @@ use crate::kernels::short_rows::chunked::Chunked;
 use crate::kernels::short_rows::unrolled::Unrolled;
 use crate::kernels::short_rows::{
     AsIntegersMode, BATCH_ROWS, Batch, BothMode, Constants, FlipMode, IgnoreNanMode, Job, MaskedMode, Mode, PlainMode,
-    Reduced, SPILLED_BYTES, spread_rows,
+    Reduced, SPILLED_BYTES, spread_rows, with_keys,
 };
 use crate::thresholds::{
     Limits, PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES, SHORT_ROWS_MOST_BYTES, UNROLLED_MOST_REGISTERS, kind_number,
@@ -112,10 +112,12 @@ unsafe fn in_registers<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(s
     } else if const { K::FLOAT } && job.ignore_nan {
         set.run(Batches::<K, I::Register, Unrolled<IgnoreNanMode, N>, BATCH_ROWS>::new(job))
     } else if const { K::KEYS } {
-        let done = set.run(Batches::<K, I::Register, Unrolled<AsIntegersMode, N>, BATCH_ROWS>::new(job));
-        with_keys::<K, BATCH_ROWS>(job, done, |job| {
-            set.run(Batches::<K, I::Register, Unrolled<FlipMode, N>, BATCH_ROWS>::new(job))
-        })
+        with_keys::<K>(
+            job,
+            BATCH_ROWS,
+            |job| set.run(Batches::<K, I::Register, Unrolled<AsIntegersMode, N>, BATCH_ROWS>::new(job)),
+            |job| set.run(Batches::<K, I::Register, Unrolled<FlipMode, N>, BATCH_ROWS>::new(job)),
+        )
     } else if const { !K::KEYS } && job.flip == 0 {
         // Flipping no bits would still take a tenth of the time: the ports that compare are busy.
         set.run(Batches::<K, I::Register, Unrolled<PlainMode, N>, BATCH_ROWS>::new(job))
@@ -153,29 +155,18 @@ unsafe fn in_chunks<I: Limits<Register: Lanes<K>>, K: Kind, const ROWS: usize, c
     if const { K::FLOAT } && job.ignore_nan {
         set.run(Batches::<K, I::Register, Chunked<IgnoreNanMode, CHUNK>, ROWS>::new(job))
     } else if const { K::KEYS } {
-        let done = set.run(Batches::<K, I::Register, Chunked<AsIntegersMode, CHUNK>, ROWS>::new(job));
-        with_keys::<K, ROWS>(job, done, |job| {
-            set.run(Batches::<K, I::Register, Chunked<FlipMode, CHUNK>, ROWS>::new(job))
-        })
+        with_keys::<K>(
+            job,
+            ROWS,
+            |job| set.run(Batches::<K, I::Register, Chunked<AsIntegersMode, CHUNK>, ROWS>::new(job)),
+            |job| set.run(Batches::<K, I::Register, Chunked<FlipMode, CHUNK>, ROWS>::new(job)),
+        )
     } else if const { !K::KEYS } && job.flip == 0 {
         // As above.
         set.run(Batches::<K, I::Register, Chunked<PlainMode, CHUNK>, ROWS>::new(job))
     } else {
         set.run(Batches::<K, I::Register, Chunked<FlipMode, CHUNK>, ROWS>::new(job))
     }
-}
-
-/// Lets keys decide what integers could not: the rows after the first `done`, or the last batch if fewer rows remain.
-///
-/// # Safety
-/// As for [`unrolled`].
-#[inline(always)]
-unsafe fn with_keys<K: Kind, const ROWS: usize>(job: &Job, done: usize, keys: impl FnOnce(&Job) -> usize) -> usize {
-    if done == job.rows {
-        return done;
-    }
-    let done = done.min(job.rows - ROWS);
-    done + keys(&job.after::<K>(done))
 }
 
 /// Reads all rows of a job, batch after batch.

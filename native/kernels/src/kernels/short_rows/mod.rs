@@ -27,7 +27,7 @@ mod unrolled;
 use crate::element::ElementType;
 use crate::isa::with_set;
 use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
-use crate::thresholds::Limits;
+use crate::thresholds::{KEYS_BATCHES, Limits};
 use crate::vector::extent::{Readable, Writable};
 use crate::vector::{Kind, Lanes, Mask, Nans, fold_four, splat, spread, spread_four, with_kind};
 use std::ops::Deref;
@@ -110,11 +110,12 @@ impl Job {
         Self { short_rows, flip: self.flip ^ Self::reversal::<K>(), ..*self }
     }
 
-    /// The job without the first `done` rows.
-    fn after<K: Kind>(&self, done: usize) -> Self {
-        let lines = self.lines.from(done as isize);
-        let to = self.to.from(done, K::SIZE);
-        let short_rows = ShortRows { lines, rows: self.rows - done, to, ..self.short_rows };
+    /// The job for `rows` rows from number `first` on.
+    fn part<K: Kind>(&self, first: usize, rows: usize) -> Self {
+        debug_assert!(first + rows <= self.rows);
+        let lines = self.lines.from(first as isize);
+        let to = self.to.from(first, K::SIZE);
+        let short_rows = ShortRows { lines, rows, to, ..self.short_rows };
         Self { short_rows, ..*self }
     }
 
@@ -276,6 +277,35 @@ impl Mode for MaskedMode {
     const MASKED: bool = true;
 }
 
+/// Reads 16-bit floats as `integers`, and by `keys` the batch that integers cannot decide and those that follow it. Both read batches
+/// of `batch` rows, of which the job has one at least. Returns the number of rows done.
+#[inline(always)]
+fn with_keys<K: Kind>(
+    job: &Job,
+    batch: usize,
+    integers: impl Fn(&Job) -> usize,
+    keys: impl Fn(&Job) -> usize,
+) -> usize {
+    debug_assert!(job.rows >= batch);
+    let mut done = 0;
+    while done < job.rows {
+        // Fewer rows than a batch are read with those before them.
+        let first = done.min(job.rows - batch);
+        done = first + integers(&job.part::<K>(first, job.rows - first));
+        if done == job.rows {
+            break;
+        }
+        let first = done.min(job.rows - batch);
+        let rows = (KEYS_BATCHES * batch).min(job.rows - first);
+        let by_keys = keys(&job.part::<K>(first, rows));
+        done = first + by_keys;
+        if by_keys < rows {
+            break;
+        }
+    }
+    done
+}
+
 /// Rows of a batch.
 pub const BATCH_ROWS: usize = 4;
 
@@ -354,15 +384,22 @@ unsafe fn decide<K: Kind, V: Lanes<K>, M: Mode, const ROWS: usize>(
     }
     let mut undecided = !M::IGNORES_NAN && V::has_nan(nans, all, constants.infinity);
     if M::AS_INTEGERS {
-        // Not above zero, integers have the opposite order of the floats.
-        let one = splat::<K, V>(1);
-        let mut none = V::Mask::none();
-        for row in 0..ROWS {
-            none = none.or(one.gt(best[row]));
+        let mut least = best[0];
+        for row in 1..ROWS {
+            least = least.min(best[row]);
         }
-        undecided |= none.any();
+        undecided |= is_undecided_by_integers::<K, V>(least);
     }
     Reduced { best, other_end: best, undecided }
+}
+
+/// Whether a lane of 16-bit floats is not above zero, where integers have the opposite order of the floats.
+///
+/// # Safety
+/// As for [`decide`].
+#[inline(always)]
+unsafe fn is_undecided_by_integers<K: Kind, V: Lanes<K>>(best: V) -> bool {
+    splat::<K, V>(1).gt(best).any()
 }
 
 /// The largest lanes of a batch, joined in two registers.

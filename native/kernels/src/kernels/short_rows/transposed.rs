@@ -50,7 +50,9 @@
 
 use crate::isa::{Set, Task};
 use crate::kernels::lanes::prefetch_rows;
-use crate::kernels::short_rows::{BothMode, Constants, FlipMode, IgnoreNanMode, Job, Mode};
+use crate::kernels::short_rows::{
+    AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, Mode, is_undecided_by_integers, with_keys,
+};
 use crate::thresholds::PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
 use crate::vector::{Kind, Lanes, Mask, Nans, WIDEST, splat, store_places, values, zip};
@@ -114,6 +116,13 @@ unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE
         set.run(PerLane::<K, I::Register, IgnoreNanMode, Q, ONE, PAIRS>(job, PhantomData))
     } else if const { !K::KEYS } && !job.other.is_null() {
         set.run(PerLane::<K, I::Register, BothMode, Q, ONE, PAIRS>(job, PhantomData))
+    } else if const { K::KEYS && !ONE } {
+        with_keys::<K>(
+            job,
+            <I::Register as Lanes<K>>::LANES,
+            |job| set.run(PerLane::<K, I::Register, AsIntegersMode, Q, ONE, PAIRS>(job, PhantomData)),
+            |job| set.run(PerLane::<K, I::Register, FlipMode, Q, ONE, PAIRS>(job, PhantomData)),
+        )
     } else {
         set.run(PerLane::<K, I::Register, FlipMode, Q, ONE, PAIRS>(job, PhantomData))
     }
@@ -262,9 +271,11 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         numbers: *const V,
         are_values_alone: bool,
     ) -> bool {
-        // Where the values alone do not decide, the columns do.
+        // Where the values alone do not decide, the columns do, unless keys will.
         if are_values_alone && self.values::<SPREAD>(rows, constants, table) {
             true
+        } else if M::AS_INTEGERS && are_values_alone {
+            false
         } else if Self::HAS_PAIRS {
             self.pairs::<SPREAD>(rows, constants, table, numbers);
             true
@@ -302,6 +313,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         }, 0 1 2 3);
         let best = columns[0];
         if K::FLOAT && (V::has_nan(nans, best, constants.infinity) || best.any_eq(splat::<K, V>(0))) {
+            return false;
+        }
+        if M::AS_INTEGERS && is_undecided_by_integers::<K, V>(best) {
             return false;
         }
         debug_assert!(rows.first + V::LANES <= job.rows);
@@ -391,6 +405,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         }
         // Bytes behind the last row may look like NaN too: then the caller reads the batch in vain, but rightly.
         if !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) {
+            return false;
+        }
+        if M::AS_INTEGERS && is_undecided_by_integers::<K, V>(best) {
             return false;
         }
         if M::BOTH {
