@@ -176,6 +176,8 @@ pub trait Register: Copy {
     unsafe fn complement(self) -> Self;
     /// The larger of each two unsigned 16-bit lanes.
     unsafe fn max_u16(self, other: Self) -> Self;
+    /// The larger of each two signed lanes of `2 * SIZE` bytes.
+    unsafe fn max_pairs<const SIZE: usize>(self, other: Self) -> Self;
     /// The lanes of `SIZE` bytes whose byte in the mask is not 0, and `other` in place of the others.
     #[inline(always)]
     unsafe fn select_by_bytes<const SIZE: usize>(self, mask: *const u8, other: Self) -> Self {

@@ -68,6 +68,13 @@ impl Register for uint8x16_t {
     unsafe fn max_u16(self, other: Self) -> Self {
         vreinterpretq_u8_u16(vmaxq_u16(vreinterpretq_u16_u8(self), vreinterpretq_u16_u8(other)))
     }
+    #[inline(always)]
+    unsafe fn max_pairs<const SIZE: usize>(self, other: Self) -> Self {
+        match SIZE {
+            1 => vreinterpretq_u8_s16(vmaxq_s16(vreinterpretq_s16_u8(self), vreinterpretq_s16_u8(other))),
+            _ => vreinterpretq_u8_s32(vmaxq_s32(vreinterpretq_s32_u8(self), vreinterpretq_s32_u8(other))),
+        }
+    }
 }
 
 /// Half of the bits of each byte, in order.

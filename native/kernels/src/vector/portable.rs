@@ -63,6 +63,13 @@ impl Register for Part {
     unsafe fn max_u16(self, other: Self) -> Self {
         larger::<u16>(self, other)
     }
+    #[inline(always)]
+    unsafe fn max_pairs<const SIZE: usize>(self, other: Self) -> Self {
+        match SIZE {
+            1 => larger::<i16>(self, other),
+            _ => larger::<i32>(self, other),
+        }
+    }
 }
 
 impl Mask<Self> for Part {

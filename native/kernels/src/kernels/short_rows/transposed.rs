@@ -97,7 +97,7 @@ pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usi
         16 if lanes >= 16 => columns::<I, K, 16, true, true>(set, job),
         _ if lanes == 2 => columns::<I, K, 2, false, false>(set, job),
         _ if lanes == 4 => columns::<I, K, 4, false, false>(set, job),
-        _ if lanes == 8 => columns::<I, K, 8, false, false>(set, job),
+        _ if lanes == 8 => columns::<I, K, 8, false, true>(set, job),
         _ => columns::<I, K, 16, false, true>(set, job),
     }
 }
@@ -205,8 +205,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         for number in 0..count {
             let lanes = if Self::HAS_PAIRS {
                 let ranks: [u8; TRANSPOSED_PART_BYTES] = std::array::from_fn(|at| {
-                    let place = place(self.start(number) + at) as u8;
-                    if job.last { place } else { !place }
+                    let place = place(self.start(number) + at / K::SIZE);
+                    let rank = if job.last { place } else { !place };
+                    rank.to_le_bytes()[at % K::SIZE]
                 });
                 V::load_parts(Readable::bytes(ranks.as_ptr(), ranks.len()), 0)
             } else {
@@ -277,8 +278,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         } else if M::AS_INTEGERS && are_values_alone {
             false
         } else if Self::HAS_PAIRS {
-            self.pairs::<SPREAD>(rows, constants, table, numbers);
-            true
+            self.pairs::<SPREAD>(rows, constants, table, numbers)
         } else {
             self.columns::<SPREAD>(rows, constants, table, numbers)
         }
@@ -323,7 +323,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         true
     }
 
-    /// Compares 8-bit elements of a batch, paired with their ranks, and writes its results.
+    /// Compares elements of a batch, paired with their ranks, and writes its results; returns false, with nothing written, where a lane
+    /// was NaN or, as integers, not above zero.
     ///
     /// # Safety
     /// As for [`answer`](Self::answer).
@@ -334,39 +335,56 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         constants: Constants<V>,
         table: &[u8; TRANSPOSED_PART_BYTES],
         ranks: *const V,
-    ) {
+    ) -> bool {
         let job = self.0;
-        // Lanes whose order is that of unsigned integers.
-        let sign = V::splat::<1>(i8::MIN.into());
-        let unsigned = Constants { flip: constants.flip.xor(sign), ..constants };
         let mut nans = V::no_nan();
-        let lanes = self.part::<SPREAD>(rows, 0, unsigned, table, &mut nans);
+        let lanes = self.part::<SPREAD>(rows, 0, constants, table, &mut nans);
         let mut best = lanes;
         unroll!(Q, at => {
-            let (low, high) = (*ranks).zip::<1>(lanes[at]);
-            best[at] = low.max_u16(high);
+            let (low, high) = zip::<K, V>(*ranks, lanes[at]);
+            best[at] = max_of_pairs::<K, V>(low, high);
         });
         for number in 1..self.parts() {
-            let lanes = self.part::<SPREAD>(rows, number, unsigned, table, &mut nans);
+            let lanes = self.part::<SPREAD>(rows, number, constants, table, &mut nans);
             let ranks = *ranks.add(number);
             unroll!(Q, at => {
-                let (low, high) = ranks.zip::<1>(lanes[at]);
-                best[at] = best[at].max_u16(low).max_u16(high);
+                let (low, high) = zip::<K, V>(ranks, lanes[at]);
+                best[at] = max_of_pairs::<K, V>(best[at], max_of_pairs::<K, V>(low, high));
             });
         }
         // Each round joins the two halves of every row. Then the first register has every other row, the second the rows between.
-        unroll!(@ 3, round, {
+        unroll!(@ Q.trailing_zeros() as usize - 1, round, {
             let half = Q >> (round + 1);
             unroll!(Q / 2, at => if at < half {
-                let (low, high) = best[at].zip::<2>(best[at + half]);
-                best[at] = low.max_u16(high);
+                let (low, high) = zip_pairs::<K, V>(best[at], best[at + half]);
+                best[at] = max_of_pairs::<K, V>(low, high);
             });
         }, 0 1 2);
         // The ranks of the rows, then their elements.
-        const APART: [u8; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15];
-        let (ranks, elements) = best[0].shuffle(&APART).zip::<1>(best[1].shuffle(&APART));
-        let places = if job.last { ranks } else { ranks.xor(V::splat::<1>(-1)) };
-        self.write(rows.first, elements.xor(sign), places, constants);
+        let apart = const { &Self::apart() };
+        let (ranks, best) = zip::<K, V>(best[0].shuffle(apart), best[1 % Q].shuffle(apart));
+        if !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) {
+            return false;
+        }
+        if M::AS_INTEGERS && is_undecided_by_integers::<K, V>(best) {
+            return false;
+        }
+        let places = if job.last { ranks } else { ranks.xor(splat::<K, V>(-1)) };
+        self.write(rows.first, best, places, constants);
+        true
+    }
+
+    /// The shuffle that takes pairs apart: the first of each, then the second of each.
+    const fn apart() -> [u8; TRANSPOSED_PART_BYTES] {
+        let mut table = [0; TRANSPOSED_PART_BYTES];
+        let mut at = 0;
+        while at < TRANSPOSED_PART_BYTES {
+            let lane = at / K::SIZE;
+            let lanes = TRANSPOSED_PART_BYTES / K::SIZE;
+            table[at] = ((2 * lane % lanes + 2 * lane / lanes) * K::SIZE + at % K::SIZE) as u8;
+            at += 1;
+        }
+        table
     }
 
     /// Compares the columns of a batch, and writes its results; returns false, with nothing written, where a lane was NaN.
@@ -501,6 +519,30 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
 unsafe fn transpose<K: Kind, V: Lanes<K>, const Q: usize>(mut lanes: [V; Q]) -> [V; Q] {
     unroll!(@ (TRANSPOSED_PART_BYTES / K::SIZE).trailing_zeros() as usize, _round, lanes = zips::<K, V, Q>(lanes), 0 1 2 3);
     lanes
+}
+
+/// The larger of each two pairs of a rank and the element behind it.
+///
+/// # Safety
+/// As for [`transpose`].
+#[inline(always)]
+unsafe fn max_of_pairs<K: Kind, V: Lanes<K>>(one: V, other: V) -> V {
+    match K::SIZE {
+        1 => one.max_pairs::<1>(other),
+        _ => one.max_pairs::<2>(other),
+    }
+}
+
+/// Interleaves pairs.
+///
+/// # Safety
+/// As for [`transpose`].
+#[inline(always)]
+unsafe fn zip_pairs<K: Kind, V: Lanes<K>>(one: V, other: V) -> (V, V) {
+    match K::SIZE {
+        1 => one.zip::<2>(other),
+        _ => one.zip::<4>(other),
+    }
 }
 
 /// One round of zips: of each register of the first half with that of the second.
