@@ -172,6 +172,8 @@ pub trait Register: Copy {
     unsafe fn shuffle(self, table: &[u8; 16]) -> Self;
     /// Swaps parts that are `PARTS` apart.
     unsafe fn exchange<const PARTS: usize>(self) -> Self;
+    /// Cuts each part into as many blocks as the register has parts, and swaps block `b` of part `p` with block `p` of part `b`.
+    unsafe fn exchange_blocks(self) -> Self;
     /// Converts 16-bit lanes from sign and magnitude to two's complement, or back.
     unsafe fn complement(self) -> Self;
     /// The larger of each two unsigned 16-bit lanes.

@@ -59,6 +59,10 @@ impl Register for uint8x16_t {
         self
     }
     #[inline(always)]
+    unsafe fn exchange_blocks(self) -> Self {
+        self
+    }
+    #[inline(always)]
     unsafe fn complement(self) -> Self {
         let bits = vreinterpretq_s16_u8(self);
         let negative = vsubq_s16(vdupq_n_s16(i16::MIN), bits);

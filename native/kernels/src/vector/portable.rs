@@ -54,6 +54,10 @@ impl Register for Part {
         self
     }
     #[inline(always)]
+    unsafe fn exchange_blocks(self) -> Self {
+        self
+    }
+    #[inline(always)]
     unsafe fn complement(self) -> Self {
         let lane = |at: usize| i16::read(&self.0[at / 2 * 2..][..2]);
         let turn = |bits: i16| if bits < 0 { i16::MIN.wrapping_sub(bits) } else { bits };

@@ -12,7 +12,7 @@ macro_rules! register {
     ($register:ty, $bytes:literal $hits:expr, $load:ident $store:ident $xor:ident $shuffle:ident $max_u16:ident $max_i16:ident $max_i32:ident,
      [$splat1:ident $splat2:ident $splat4:ident $splat8:ident],
      [$low1:ident $high1:ident $low2:ident $high2:ident $low4:ident $high4:ident $low8:ident $high8:ident],
-     |$from:ident, $stride:ident| $parts:expr, |$table:ident| $wide:expr, |$self:ident| $exchange:expr, $complement:expr
+     |$from:ident, $stride:ident| $parts:expr, |$table:ident| $wide:expr, |$self:ident| $exchange:expr, $exchange_blocks:expr, $complement:expr
      $(, |$mask:ident, $other:ident| [$under1:expr, $under2:expr, $under4:expr, $under8:expr])?) => {
         impl Register for $register {
             const BYTES: usize = $bytes;
@@ -62,6 +62,11 @@ macro_rules! register {
                 $exchange
             }
             #[inline(always)]
+            unsafe fn exchange_blocks(self) -> Self {
+                let $self = self;
+                $exchange_blocks
+            }
+            #[inline(always)]
             unsafe fn complement(self) -> Self {
                 let $self = self;
                 $complement
@@ -96,7 +101,7 @@ _mm_loadu_si128 _mm_storeu_si128 _mm_xor_si128 _mm_shuffle_epi8 _mm_max_epu16 _m
 [_mm_set1_epi8 _mm_set1_epi16 _mm_set1_epi32 _mm_set1_epi64x],
 [_mm_unpacklo_epi8 _mm_unpackhi_epi8 _mm_unpacklo_epi16 _mm_unpackhi_epi16
  _mm_unpacklo_epi32 _mm_unpackhi_epi32 _mm_unpacklo_epi64 _mm_unpackhi_epi64],
-|from, _stride| _mm_loadu_si128(from.cast()), |table| table, |register| register,
+|from, _stride| _mm_loadu_si128(from.cast()), |table| table, |register| register, register,
 _mm_sign_epi16(_mm_and_si128(register, _mm_set1_epi16(i16::MAX)), register) }
 
 register! { __m256i, 32 [(1, 2), (1, 4), (1, 4), (2, 4)],
@@ -106,6 +111,7 @@ _mm256_loadu_si256 _mm256_storeu_si256 _mm256_xor_si256 _mm256_shuffle_epi8 _mm2
  _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64],
 |from, stride| _mm256_loadu2_m128i(from.wrapping_offset(stride).cast(), from.cast()),
 |table| _mm256_broadcastsi128_si256(table), |register| _mm256_permute4x64_epi64::<0b01_00_11_10>(register),
+_mm256_permute4x64_epi64::<0b11_01_10_00>(register),
 _mm256_sign_epi16(_mm256_and_si256(register, _mm256_set1_epi16(i16::MAX)), register),
 |mask, other| [
     _mm256_blendv_epi8(register, other, _mm256_cmpeq_epi8(_mm256_loadu_si256(mask.cast()), _mm256_setzero_si256())),
@@ -136,6 +142,7 @@ _mm512_loadu_si512 _mm512_storeu_si512 _mm512_xor_si512 _mm512_shuffle_epi8 _mm5
 } else {
     _mm512_shuffle_i64x2::<0b01_00_11_10>(register, register)
 },
+_mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), register),
 _mm512_mask_sub_epi16(register, _mm512_movepi16_mask(register), _mm512_set1_epi16(i16::MIN), register),
 |mask, other| [
     {

@@ -55,7 +55,7 @@ use crate::kernels::short_rows::{
 };
 use crate::thresholds::PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
-use crate::vector::{Kind, Lanes, Mask, Nans, WIDEST, splat, store_places, values, zip};
+use crate::vector::{Kind, Lanes, Mask, Nans, Register, WIDEST, splat, store_places, values, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -143,6 +143,29 @@ struct BatchRows {
     ahead: *const u8,
 }
 
+/// How rows become parts of registers.
+trait Reading {
+    /// Whether registers are loaded whole.
+    const WHOLE: bool = false;
+    /// Whether a shuffle spreads each row over a power of two of lanes, or mirrors it.
+    const SPREAD: bool = false;
+}
+
+/// Each part is loaded from where its rows are.
+struct Apart;
+/// The same, and rows are spread or mirrored.
+struct Spread;
+/// Rows fill 16 bytes and follow one another: a register is loaded whole, so that its parts are neighbours.
+struct Whole;
+
+impl Reading for Apart {}
+impl Reading for Spread {
+    const SPREAD: bool = true;
+}
+impl Reading for Whole {
+    const WHOLE: bool = true;
+}
+
 impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS: bool> Task
     for PerLane<'_, K, V, M, Q, ONE, PAIRS>
 {
@@ -151,8 +174,14 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     unsafe fn run(self) -> usize {
         // Few calls want both ends, so one loop is enough for them. Lanes behind the only row of a part are not compared.
         let is_padded = ONE && self.0.len < Q && (Self::EACH > 1 || self.are_values_alone());
-        let spread = M::BOTH || self.0.last || is_padded;
-        if spread { self.batches::<true>() } else { self.batches::<false>() }
+        let is_whole = self.0.len == Q && self.0.lines.stride == (Q * K::SIZE) as isize;
+        if M::BOTH || self.0.last || is_padded {
+            self.batches::<Spread>()
+        } else if const { Self::FILLS_PARTS } && is_whole {
+            self.batches::<Whole>()
+        } else {
+            self.batches::<Apart>()
+        }
     }
 }
 
@@ -161,6 +190,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
 {
     /// Rows in 16 bytes.
     const EACH: usize = TRANSPOSED_PART_BYTES / K::SIZE / Q;
+
+    /// Whether rows may be loaded as [`Whole`] registers: [`in_order`] moves no less than one of them.
+    const FILLS_PARTS: bool = ONE && V::BYTES / TRANSPOSED_PART_BYTES <= Q;
 
     /// Whether each part prefetches as many bytes as it reads, instead of each batch. 64-bit elements have too few in a part.
     const PREFETCHES_PARTS: bool = !ONE && Q >= 4;
@@ -193,7 +225,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     /// # Safety
     /// As for [`run`].
     #[inline(always)]
-    unsafe fn batches<const SPREAD: bool>(&self) -> usize {
+    unsafe fn batches<R: Reading>(&self) -> usize {
         let job = self.0;
         let constants = job.constants::<K, V>();
         let table = Self::table(job.len, job.last);
@@ -233,13 +265,13 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             }
             let done = if (job.rows - V::LANES - first) * width >= beyond {
                 let rows = BatchRows { from: job.row(first), first, ahead };
-                self.answer::<SPREAD>(rows, constants, &table, numbers, are_values_alone)
+                self.answer::<R>(rows, constants, &table, numbers, are_values_alone)
             } else {
                 let mut copy = [0u8; (MOST_LANES + 1) * TRANSPOSED_PART_BYTES];
                 let rows = job.row(first).read(V::LANES * width);
                 rows.copy_to_nonoverlapping(copy.as_mut_ptr(), V::LANES * width);
                 let rows = BatchRows { from: Readable::bytes(copy.as_ptr(), copy.len()), first, ahead };
-                self.answer::<SPREAD>(rows, constants, &table, numbers, are_values_alone)
+                self.answer::<R>(rows, constants, &table, numbers, are_values_alone)
             };
             if !done {
                 return first;
@@ -264,7 +296,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     /// # Safety
     /// As for [`run`]; the rows of the batch, and the bytes that its loads read beyond them, may be read from `from` on.
     #[inline(always)]
-    unsafe fn answer<const SPREAD: bool>(
+    unsafe fn answer<R: Reading>(
         &self,
         rows: BatchRows,
         constants: Constants<V>,
@@ -273,14 +305,14 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         are_values_alone: bool,
     ) -> bool {
         // Where the values alone do not decide, the columns do, unless keys will.
-        if are_values_alone && self.values::<SPREAD>(rows, constants, table) {
+        if are_values_alone && self.values::<R>(rows, constants, table) {
             true
         } else if M::AS_INTEGERS && are_values_alone {
             false
         } else if Self::HAS_PAIRS {
-            self.pairs::<SPREAD>(rows, constants, table, numbers)
+            self.pairs::<R>(rows, constants, table, numbers)
         } else {
-            self.columns::<SPREAD>(rows, constants, table, numbers)
+            self.columns::<R>(rows, constants, table, numbers)
         }
     }
 
@@ -289,7 +321,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     /// # Safety
     /// As for [`answer`](Self::answer).
     #[inline(always)]
-    unsafe fn values<const SPREAD: bool>(
+    unsafe fn values<R: Reading>(
         &self,
         rows: BatchRows,
         constants: Constants<V>,
@@ -297,9 +329,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     ) -> bool {
         let job = self.0;
         let mut nans = V::no_nan();
-        let mut columns = self.part::<SPREAD>(rows, 0, constants, table, &mut nans);
+        let mut columns = self.part::<R>(rows, 0, constants, table, &mut nans);
         for number in 1..self.parts() {
-            let more = self.part::<SPREAD>(rows, number, constants, table, &mut nans);
+            let more = self.part::<R>(rows, number, constants, table, &mut nans);
             unroll!(Q, at => columns[at] = columns[at].max(more[at]));
         }
         // First the rows that share 16 bytes come apart, then each round joins the two halves of every row.
@@ -319,6 +351,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             return false;
         }
         debug_assert!(rows.first + V::LANES <= job.rows);
+        let best = if R::WHOLE { in_order::<V, Q>(best) } else { best };
         best.lanes().xor(constants.flip).store(job.values::<K>().add(rows.first * K::SIZE));
         true
     }
@@ -329,7 +362,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     /// # Safety
     /// As for [`answer`](Self::answer).
     #[inline(always)]
-    unsafe fn pairs<const SPREAD: bool>(
+    unsafe fn pairs<R: Reading>(
         &self,
         rows: BatchRows,
         constants: Constants<V>,
@@ -338,14 +371,14 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     ) -> bool {
         let job = self.0;
         let mut nans = V::no_nan();
-        let lanes = self.part::<SPREAD>(rows, 0, constants, table, &mut nans);
+        let lanes = self.part::<R>(rows, 0, constants, table, &mut nans);
         let mut best = lanes;
         unroll!(Q, at => {
             let (low, high) = zip::<K, V>(*ranks, lanes[at]);
             best[at] = max_of_pairs::<K, V>(low, high);
         });
         for number in 1..self.parts() {
-            let lanes = self.part::<SPREAD>(rows, number, constants, table, &mut nans);
+            let lanes = self.part::<R>(rows, number, constants, table, &mut nans);
             let ranks = *ranks.add(number);
             unroll!(Q, at => {
                 let (low, high) = zip::<K, V>(ranks, lanes[at]);
@@ -362,14 +395,17 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         }, 0 1 2);
         // The ranks of the rows, then their elements.
         let apart = const { &Self::apart() };
-        let (ranks, best) = zip::<K, V>(best[0].shuffle(apart), best[1 % Q].shuffle(apart));
+        let (ranks, mut best) = zip::<K, V>(best[0].shuffle(apart), best[1 % Q].shuffle(apart));
         if !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) {
             return false;
         }
         if M::AS_INTEGERS && is_undecided_by_integers::<K, V>(best) {
             return false;
         }
-        let places = if job.last { ranks } else { ranks.xor(splat::<K, V>(-1)) };
+        let mut places = if job.last { ranks } else { ranks.xor(splat::<K, V>(-1)) };
+        if R::WHOLE {
+            (best, places) = (in_order::<V, Q>(best), in_order::<V, Q>(places));
+        }
         self.write(rows.first, best, places, constants);
         true
     }
@@ -392,7 +428,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     /// # Safety
     /// As for [`answer`](Self::answer).
     #[inline(always)]
-    unsafe fn columns<const SPREAD: bool>(
+    unsafe fn columns<R: Reading>(
         &self,
         rows: BatchRows,
         constants: Constants<V>,
@@ -401,7 +437,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     ) -> bool {
         let job = self.0;
         let mut nans = V::no_nan();
-        let columns = transpose::<K, V, Q>(self.part::<SPREAD>(rows, 0, constants, table, &mut nans));
+        let columns = transpose::<K, V, Q>(self.part::<R>(rows, 0, constants, table, &mut nans));
         let mut best = columns[0];
         let mut place = *numbers;
         let mut least = columns[0];
@@ -412,7 +448,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             }
         });
         for number in 1..self.parts() {
-            let columns = transpose::<K, V, Q>(self.part::<SPREAD>(rows, number, constants, table, &mut nans));
+            let columns = transpose::<K, V, Q>(self.part::<R>(rows, number, constants, table, &mut nans));
             let numbers = numbers.add(self.start(number));
             unroll!(Q, step => {
                 columns[step].update_max(*numbers.add(step), &mut best, &mut place);
@@ -427,6 +463,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         }
         if M::AS_INTEGERS && is_undecided_by_integers::<K, V>(best) {
             return false;
+        }
+        if R::WHOLE {
+            (best, place) = (in_order::<V, Q>(best), in_order::<V, Q>(place));
         }
         if M::BOTH {
             let first = rows.first;
@@ -457,7 +496,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     /// # Safety
     /// As for [`answer`](Self::answer).
     #[inline(always)]
-    unsafe fn part<const SPREAD: bool>(
+    unsafe fn part<R: Reading>(
         &self,
         rows: BatchRows,
         number: usize,
@@ -476,8 +515,12 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         // Each load takes 16 bytes of as many rows as a register has parts, so that after the zips a lane stands for a row.
         let mut lanes = [constants.flip; Q];
         unroll!(Q, at => {
-            let bytes = V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
-            let bytes = if SPREAD { bytes.shuffle(table) } else { bytes };
+            let bytes = if R::WHOLE {
+                V::load(from.wrapping_add(at * V::BYTES))
+            } else {
+                V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step)
+            };
+            let bytes = if R::SPREAD { bytes.shuffle(table) } else { bytes };
             lanes[at] = M::elements::<K, V>(constants, bytes);
             if at % 2 == 1 {
                 if !M::IGNORES_NAN {
@@ -509,6 +552,34 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             values::<K, V>(best, place, flip, element, job.values::<K>().add(first * K::SIZE));
         }
     }
+}
+
+/// Brings lanes into the order of the rows, where registers were loaded whole: neighbouring parts held neighbouring rows, of which `Q`
+/// now follow one another in each part.
+///
+/// # Safety
+/// As for [`transpose`].
+#[inline(always)]
+unsafe fn in_order<V: Register, const Q: usize>(lanes: V) -> V {
+    if V::BYTES == TRANSPOSED_PART_BYTES {
+        return lanes;
+    }
+    // Blocks of parts change places between parts, then rows within each part.
+    lanes
+        .exchange_blocks()
+        .shuffle(const { &rows_in_order(V::BYTES / TRANSPOSED_PART_BYTES, TRANSPOSED_PART_BYTES / Q) })
+}
+
+/// The shuffle of [`in_order`] within each part: one row of each block, then the next of each, of `bytes` bytes each.
+const fn rows_in_order(blocks: usize, bytes: usize) -> [u8; TRANSPOSED_PART_BYTES] {
+    let mut table = [0; TRANSPOSED_PART_BYTES];
+    let mut at = 0;
+    while at < TRANSPOSED_PART_BYTES {
+        let (row, block) = (at / bytes / blocks, at / bytes % blocks);
+        table[at] = (block * (TRANSPOSED_PART_BYTES / blocks) + row * bytes + at % bytes) as u8;
+        at += 1;
+    }
+    table
 }
 
 /// Turns the lanes of a part into its columns: after as many rounds of zips as 16 bytes have doublings of an element.
