@@ -1,6 +1,7 @@
 //! The kernels, one file for each way to go through memory. Each is a [`Task`](crate::isa::Task) over raw memory, and
 //! knows nothing of shapes.
 
+mod by_integers;
 pub mod columns;
 pub mod elementwise;
 #[cfg(all(test, debug_assertions))]

@@ -26,6 +26,7 @@
 
 use crate::element::ElementType;
 use crate::isa::{Set, Task, with_set};
+use crate::kernels::by_integers::{in_turns, is_undecided};
 use crate::kernels::lanes::{Outputs, prefetch_rows, write_bits};
 use crate::thresholds::{SMALL_INNER_MOST_ROW_REGISTERS, SMALL_INNER_MOST_SHARED_BYTES, TILES_LEAST_COLUMNS};
 use crate::vector::extent::{Readable, Writable};
@@ -141,22 +142,55 @@ impl SmallInner {
         if bytes < <I::Register as Register>::BYTES && block >= <I::Register as Register>::BYTES {
             set.run(Several::<K, I::Register> { job: self, flip, infinity, kind: PhantomData })
         } else if bytes >= <I::Register as Register>::BYTES {
-            set.run(Strips::<K, I::Register> { job: self, flip, infinity, kind: PhantomData })
+            self.in_strips::<I, K, I::Register>(set, flip, infinity)
         } else if bytes >= <I::Half as Register>::BYTES {
-            set.run(Strips::<K, I::Half> { job: self, flip, infinity, kind: PhantomData })
+            self.in_strips::<I, K, I::Half>(set, flip, infinity)
         } else if bytes >= NARROWEST {
-            set.run(Strips::<K, I::Narrow> { job: self, flip, infinity, kind: PhantomData })
+            self.in_strips::<I, K, I::Narrow>(set, flip, infinity)
         } else {
             set.run(Several::<K, I::Narrow> { job: self, flip, infinity, kind: PhantomData })
         }
     }
 }
 
+impl SmallInner {
+    /// Reads blocks whose columns fill a register.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    #[inline(always)]
+    unsafe fn in_strips<I: Set, K: Kind, V: Lanes<K>>(&self, set: I, flip: i64, infinity: i64) -> usize {
+        if const { K::KEYS } {
+            in_turns(
+                self.blocks,
+                1,
+                |first, blocks| {
+                    let job = &self.part::<K>(first, blocks);
+                    set.run(Strips::<K, V, true> { job, flip, infinity, kind: PhantomData })
+                },
+                |first, blocks| {
+                    let job = &self.part::<K>(first, blocks);
+                    set.run(Strips::<K, V, false> { job, flip, infinity, kind: PhantomData })
+                },
+            )
+        } else {
+            set.run(Strips::<K, V, false> { job: self, flip, infinity, kind: PhantomData })
+        }
+    }
+
+    /// Some of the blocks, from number `first` on.
+    fn part<K: Kind>(&self, first: usize, blocks: usize) -> Self {
+        debug_assert!(first + blocks <= self.blocks);
+        let data = self.data.wrapping_offset(self.block * first as isize);
+        Self { data, blocks, to: self.to.from(first * self.columns, K::SIZE), ..*self }
+    }
+}
+
 /// Registers that are compared in parallel, and chains of rows where the columns fill only one register.
 const CHAINS: usize = 4;
 
-/// Blocks whose columns fill a register.
-struct Strips<'a, K, V> {
+/// Blocks whose columns fill a register; with `AS_INTEGERS`, 16-bit floats as integers, up to a block that they do not decide.
+struct Strips<'a, K, V, const AS_INTEGERS: bool> {
     job: &'a SmallInner,
     /// Bits to flip, so that the largest of the kind is wanted, and the infinity of 16-bit floats.
     flip: i64,
@@ -164,7 +198,7 @@ struct Strips<'a, K, V> {
     kind: PhantomData<(K, V)>,
 }
 
-impl<K: Kind, V: Lanes<K>> Task for Strips<'_, K, V> {
+impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool> Task for Strips<'_, K, V, AS_INTEGERS> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -194,7 +228,7 @@ impl<K: Kind, V: Lanes<K>> Task for Strips<'_, K, V> {
     }
 }
 
-impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
+impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool> Strips<'_, K, V, AS_INTEGERS> {
     /// Reads `4 / EACH` registers of columns of a block in `EACH` chains of rows; false where a lane was NaN. Prefetches as many bytes
     /// as it reads from `next` on, and moves that behind them.
     ///
@@ -227,7 +261,9 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
             // One comparison notes the NaN of two registers.
             V::note_nan(&mut nans, read[0], read[1]);
             V::note_nan(&mut nans, read[2], read[3]);
-            read = [read[0].lanes(), read[1].lanes(), read[2].lanes(), read[3].lanes()];
+            if !AS_INTEGERS {
+                read = [read[0].lanes(), read[1].lanes(), read[2].lanes(), read[3].lanes()];
+            }
             // The first rows are the best so far, whatever they hold: nothing has to lose to all elements.
             if step == 0 {
                 (best, place) = (read, rows);
@@ -240,7 +276,7 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
         // The chains of a column are stretches of its rows, in the order of comparison: the first wins a tie.
         for at in 0..CHAINS / EACH {
             let (most, rows) = combine::<K, V>(&best[at * EACH..][..EACH], &place[at * EACH..][..EACH]);
-            if V::has_nan(nans, most, infinity) {
+            if V::has_nan(nans, most, infinity) || AS_INTEGERS && is_undecided::<K, V>(most) {
                 return false;
             }
             let result = block * job.columns + column + at * V::LANES;

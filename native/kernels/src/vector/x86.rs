@@ -17,10 +17,13 @@ static EXCHANGED_BLOCKS_OF_FOUR: [u32; 16] = [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10
 /// Where a table is, which hides what it holds from the compiler.
 #[inline(always)]
 fn hidden<T>(table: &'static T) -> *const T {
-    let mut pointer: *const T = table;
+    let mut address: *const T = table;
     // SAFETY: no instruction is emitted.
-    unsafe { asm!("/* {0} */", inout(reg) pointer, options(pure, nomem, nostack, preserves_flags)) };
-    pointer
+    #[allow(clippy::pointers_in_nomem_asm_block, reason = "nothing is read")]
+    unsafe {
+        asm!("/* {0} */", inout(reg) address, options(pure, nomem, nostack, preserves_flags));
+    }
+    address
 }
 
 macro_rules! register {

@@ -26,10 +26,11 @@ mod unrolled;
 
 use crate::element::ElementType;
 use crate::isa::with_set;
+use crate::kernels::by_integers::{in_turns, is_undecided};
 use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
-use crate::thresholds::{KEYS_BATCHES, Limits};
+use crate::thresholds::Limits;
 use crate::vector::extent::{Readable, Writable};
-use crate::vector::{Kind, Lanes, Mask, Nans, fold_four, splat, spread, spread_four, with_kind};
+use crate::vector::{Kind, Lanes, Nans, fold_four, splat, spread, spread_four, with_kind};
 use std::ops::Deref;
 use std::ptr;
 
@@ -277,8 +278,7 @@ impl Mode for MaskedMode {
     const MASKED: bool = true;
 }
 
-/// Reads 16-bit floats as `integers`, and by `keys` the batch that integers cannot decide and those that follow it. Both read batches
-/// of `batch` rows, of which the job has one at least. Returns the number of rows done.
+/// Reads rows of 16-bit floats [in turns](in_turns): by `integers`, or by `keys`, in batches of `batch` rows.
 #[inline(always)]
 fn with_keys<K: Kind>(
     job: &Job,
@@ -286,24 +286,9 @@ fn with_keys<K: Kind>(
     integers: impl Fn(&Job) -> usize,
     keys: impl Fn(&Job) -> usize,
 ) -> usize {
-    debug_assert!(job.rows >= batch);
-    let mut done = 0;
-    while done < job.rows {
-        // Fewer rows than a batch are read with those before them.
-        let first = done.min(job.rows - batch);
-        done = first + integers(&job.part::<K>(first, job.rows - first));
-        if done == job.rows {
-            break;
-        }
-        let first = done.min(job.rows - batch);
-        let rows = (KEYS_BATCHES * batch).min(job.rows - first);
-        let by_keys = keys(&job.part::<K>(first, rows));
-        done = first + by_keys;
-        if by_keys < rows {
-            break;
-        }
-    }
-    done
+    let integers = |first, rows| integers(&job.part::<K>(first, rows));
+    let keys = |first, rows| keys(&job.part::<K>(first, rows));
+    in_turns(job.rows, batch, integers, keys)
 }
 
 /// Rows of a batch.
@@ -388,18 +373,9 @@ unsafe fn decide<K: Kind, V: Lanes<K>, M: Mode, const ROWS: usize>(
         for row in 1..ROWS {
             least = least.min(best[row]);
         }
-        undecided |= is_undecided_by_integers::<K, V>(least);
+        undecided |= is_undecided::<K, V>(least);
     }
     Reduced { best, other_end: best, undecided }
-}
-
-/// Whether a lane of 16-bit floats is not above zero, where integers have the opposite order of the floats.
-///
-/// # Safety
-/// As for [`decide`].
-#[inline(always)]
-unsafe fn is_undecided_by_integers<K: Kind, V: Lanes<K>>(best: V) -> bool {
-    splat::<K, V>(1).gt(best).any()
 }
 
 /// The largest lanes of a batch, joined in two registers.

@@ -49,10 +49,9 @@
 //! family 6, model 207).
 
 use crate::isa::{Set, Task};
+use crate::kernels::by_integers::is_undecided;
 use crate::kernels::lanes::prefetch_rows;
-use crate::kernels::short_rows::{
-    AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, Mode, is_undecided_by_integers, with_keys,
-};
+use crate::kernels::short_rows::{AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, Mode, with_keys};
 use crate::thresholds::PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
 use crate::vector::{Kind, Lanes, Mask, Nans, Register, WIDEST, splat, store_places, values, zip};
@@ -347,7 +346,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         if K::FLOAT && (V::has_nan(nans, best, constants.infinity) || best.any_eq(splat::<K, V>(0))) {
             return false;
         }
-        if M::AS_INTEGERS && is_undecided_by_integers::<K, V>(best) {
+        if M::AS_INTEGERS && is_undecided::<K, V>(best) {
             return false;
         }
         debug_assert!(rows.first + V::LANES <= job.rows);
@@ -399,7 +398,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         if !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) {
             return false;
         }
-        if M::AS_INTEGERS && is_undecided_by_integers::<K, V>(best) {
+        if M::AS_INTEGERS && is_undecided::<K, V>(best) {
             return false;
         }
         let mut places = if job.last { ranks } else { ranks.xor(splat::<K, V>(-1)) };
@@ -461,7 +460,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         if !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) {
             return false;
         }
-        if M::AS_INTEGERS && is_undecided_by_integers::<K, V>(best) {
+        if M::AS_INTEGERS && is_undecided::<K, V>(best) {
             return false;
         }
         if R::WHOLE {
