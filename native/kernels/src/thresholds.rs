@@ -185,6 +185,11 @@ pub const INTERLEAVED_MOST_COLUMNS: usize = INTERLEAVED_MANY_BYTES + INTERLEAVED
 /// The most positions of a tile, for all element types: their indices take 16 KiB.
 pub const TILE_MOST_POSITIONS: usize = 2048;
 
+/// Rows and columns of a tile by which is guessed whether integers decide its columns of 16-bit floats, and elements of such a tile.
+pub const PROBED_ROWS: usize = 16;
+pub const PROBED_COLUMNS: usize = 16;
+pub const QUICK_LEAST_ELEMENTS: usize = 1 << 13;
+
 /// Batches of 16-bit floats that are read by their keys once integers could not decide one.
 pub const KEYS_BATCHES: usize = 128;
 

@@ -13,6 +13,10 @@ pub trait HasLane: Copy + Send + Sync + 'static {
     type Lane: Lane;
     /// The same element with lanes that place NaN in the order; `Self` if no lane can be NaN.
     type Ordered: HasLane<Lane = Key<Self>>;
+    /// The same element with lanes that are quicker to make, but do not decide every column; `Self` if there are none.
+    type Quick: HasLane<Lane = Self::Lane>;
+    /// Whether these are such lanes.
+    const IS_QUICK: bool = false;
     /// Whether a lane that is not NaN determines its element.
     const UNIQUE: bool;
     /// The lane of this element; the order decides at which end NaN stands.
@@ -28,6 +32,26 @@ pub trait HasLane: Copy + Send + Sync + 'static {
     #[inline(always)]
     fn identity_lane<O: Order>() -> Self::Lane {
         worst::<O, _>()
+    }
+    /// Notes whether a lane is a NaN that wins.
+    #[inline(always)]
+    fn note_nan<O: Order>(lane: Self::Lane) -> <Self::Lane as Lane>::Index {
+        lane.unordered::<O>(lane).into()
+    }
+    /// Joins what is noted of several lanes.
+    #[inline(always)]
+    fn join_notes(one: <Self::Lane as Lane>::Index, other: <Self::Lane as Lane>::Index) -> <Self::Lane as Lane>::Index {
+        one | other
+    }
+    /// Whether one of the lanes that were noted is such a NaN.
+    #[inline(always)]
+    fn has_nan(noted: <Self::Lane as Lane>::Index) -> bool {
+        noted.any()
+    }
+    /// Turns the best of quick lanes into the lane that other lanes have in its place, and says whether it decides.
+    #[inline(always)]
+    fn settle<O: Order>(best: Self::Lane) -> (Self::Lane, bool) {
+        (best, true)
     }
     /// Whether this is the lane of a NaN that loses.
     #[inline(always)]

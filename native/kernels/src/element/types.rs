@@ -28,6 +28,7 @@ macro_rules! integer {
         impl HasLane for $type {
             type Lane = $type;
             type Ordered = $type;
+            type Quick = $type;
             const UNIQUE: bool = true;
             #[inline(always)]
             fn lane<O: Order>(self) -> $type {
@@ -59,6 +60,7 @@ pub struct Bool(u8);
 impl HasLane for Bool {
     type Lane = u8;
     type Ordered = Bool;
+    type Quick = Bool;
     const UNIQUE: bool = false;
     #[inline(always)]
     fn lane<O: Order>(self) -> u8 {
@@ -126,6 +128,7 @@ macro_rules! float {
         impl HasLane for $type {
             type Lane = $type;
             type Ordered = ByKey<$type>;
+            type Quick = $type;
             const UNIQUE: bool = true;
             /// If NaN does not win, it becomes the infinity that loses. This takes one instruction, as noting NaN does.
             #[inline(always)]
@@ -153,6 +156,7 @@ macro_rules! float {
         impl HasLane for ByKey<$type> {
             type Lane = $key;
             type Ordered = Self;
+            type Quick = Self;
             const UNIQUE: bool = false;
             #[inline(always)]
             fn lane<O: Order>(self) -> $key {
@@ -234,6 +238,7 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
 impl<const INFINITY: i16, const ONE: u16> HasLane for Float16Bits<INFINITY, ONE> {
     type Lane = i16;
     type Ordered = Self;
+    type Quick = AsInteger<Self>;
     const UNIQUE: bool = false;
     /// Sign and magnitude to two's complement, where both zeros are 0. Then rotated until NaNs of both signs stand at the losing
     /// end, or beyond the winning infinity, where all NaNs become the one lane that no other beats.
@@ -259,6 +264,65 @@ impl<const INFINITY: i16, const ONE: u16> HasLane for Float16Bits<INFINITY, ONE>
     fn is_losing_nan<O: Order>(lane: i16) -> bool {
         let worst_number = Self::lane_of::<O>(if O::LARGEST { -INFINITY } else { INFINITY });
         !O::NAN_WINS & O::better(worst_number, lane)
+    }
+}
+
+/// A 16-bit float whose lane has its bits: an integer. Where the smallest is wanted, those of the magnitude are flipped and the sign stays,
+/// so that the smallest of the integers below zero is the smallest of the floats.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct AsInteger<F>(F);
+
+impl<F> AsInteger<F> {
+    /// The lane of these bits, and back.
+    #[inline(always)]
+    fn turned<O: Order>(bits: i16) -> i16 {
+        if O::LARGEST { bits } else { bits ^ i16::MAX }
+    }
+}
+
+impl<const INFINITY: i16, const ONE: u16> HasLane for AsInteger<Float16Bits<INFINITY, ONE>> {
+    type Lane = i16;
+    type Ordered = Float16Bits<INFINITY, ONE>;
+    type Quick = Self;
+    const IS_QUICK: bool = true;
+    const UNIQUE: bool = false;
+    #[inline(always)]
+    fn lane<O: Order>(self) -> i16 {
+        Self::turned::<O>(self.0.0 as i16)
+    }
+    /// Takes a lane that is settled.
+    #[inline(always)]
+    fn from_lane<O: Order>(lane: i16) -> (Self, bool) {
+        let (float, is_unique) = Float16Bits::from_lane::<O>(lane);
+        (Self(float), is_unique)
+    }
+    /// An integer decides where it is the lane of a number above zero, or below zero where the smallest is wanted.
+    #[inline(always)]
+    fn settle<O: Order>(best: i16) -> (i16, bool) {
+        let bits = Self::turned::<O>(best);
+        let magnitude = if O::LARGEST { bits } else { bits ^ i16::MIN };
+        let lane = Float16Bits::<INFINITY, ONE>(bits as u16).lane::<O>();
+        (lane, magnitude > 0 && magnitude <= INFINITY)
+    }
+    /// The unsigned bits. NaN of one sign is the best lane of its column, NaN of the other sign is beyond the infinity of
+    /// that sign.
+    #[inline(always)]
+    fn note_nan<O: Order>(lane: i16) -> u16 {
+        let bits = if O::LARGEST { lane } else { !lane };
+        if O::NAN_WINS { bits as u16 } else { 0 }
+    }
+    #[inline(always)]
+    fn join_notes(one: u16, other: u16) -> u16 {
+        one.max(other)
+    }
+    #[inline(always)]
+    fn has_nan(noted: u16) -> bool {
+        noted > INFINITY as u16 | SIGN
+    }
+    #[inline(always)]
+    fn is_losing_nan<O: Order>(lane: i16) -> bool {
+        Float16Bits::<INFINITY, ONE>::is_losing_nan::<O>(lane)
     }
 }
 

@@ -25,12 +25,12 @@
 
 #![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: each access goes through a pointer that knows its extent")]
 
-use crate::element::compare::{HasLane, Index, Key, Lane, beats, pick_number};
+use crate::element::compare::{HasLane, Index, Key, Lane, beats, pick, pick_number, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::lanes::{Aligned, IndexOf, LINE, LaneOf, Lines, Outputs, Source, prefetch_rows};
 use crate::kernels::passes::{Passes, Stretches, TILE_BYTES, TILE_OF_MEMORY_BYTES};
-use crate::thresholds::OF_MEMORY_STRETCH_BYTES;
+use crate::thresholds::{OF_MEMORY_STRETCH_BYTES, PROBED_COLUMNS, PROBED_ROWS, QUICK_LEAST_ELEMENTS};
 use crate::vector::extent::Writable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -84,34 +84,64 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
         let places = !S::Element::UNIQUE || self.to.iter().any(|to| to.wants_places());
         let most = IndexOf::<S>::ROWS;
         debug_assert!(self.rows > 0 && (!places || self.rows <= most));
-        let done = match places {
-            true => self.accumulate::<S::Element, true, true>(),
-            false => self.accumulate::<S::Element, false, false>(),
-        };
-        if !done {
-            // Some float is NaN: run again with keys, which place NaN in the order. NaN is rare: few copies of the loop will do, without
-            // those for large tiles.
-            let size = size_of::<S::Element>();
-            let most = TILE_BYTES / size;
-            for from in (0..self.columns).step_by(most) {
-                let to = [0, self.to.len() - 1].map(|end| self.to[end].from(from, size));
-                let lines = self.lines.skip::<S::Element>(from);
-                let columns = most.min(self.columns - from);
-                let to = &to[..self.to.len()];
-                let Self { rows, last, passes, .. } = self;
-                let part = Columns::<S, X> {
-                    lines,
-                    rows,
-                    columns,
-                    last,
-                    to,
-                    passes,
-                    large: Writable::none(),
-                    ends: PhantomData,
-                };
-                part.accumulate::<<S::Element as HasLane>::Ordered, true, false>();
+        let undecided = if Self::HAS_QUICK_LANES {
+            match self.suits_quick_lanes() {
+                true => self.accumulate::<<S::Element as HasLane>::Quick, true, true>(),
+                false => Undecided::all(self.columns),
             }
+        } else if places {
+            self.accumulate::<S::Element, true, true>()
+        } else {
+            self.accumulate::<S::Element, false, false>()
+        };
+        if const { Self::HAS_QUICK_LANES || LaneOf::<S>::NAN && X::First::NAN_WINS } {
+            self.decide(undecided);
         }
+    }
+}
+
+/// Which stretches of a tile are undecided, a bit each: the columns are cut into as many stretches as a word has bits, or fewer.
+#[derive(Clone, Copy)]
+struct Undecided {
+    bits: u64,
+    /// Columns of a stretch.
+    stretch: usize,
+}
+
+impl Undecided {
+    /// Columns of the shortest stretch.
+    const LEAST_COLUMNS: usize = 64;
+
+    /// None of a number of columns.
+    #[inline(always)]
+    fn none(columns: usize) -> Self {
+        Self { bits: 0, stretch: columns.div_ceil(u64::BITS as usize).max(Self::LEAST_COLUMNS) }
+    }
+
+    /// All of a number of columns.
+    #[inline(always)]
+    fn all(columns: usize) -> Self {
+        let mut all = Self::none(columns);
+        all.add(0, columns);
+        all
+    }
+
+    /// Adds the stretches that have columns from number `from` to before `to`.
+    #[cold]
+    fn add(&mut self, from: usize, to: usize) {
+        debug_assert!(from < to && to <= self.stretch * u64::BITS as usize);
+        let bits = |count: usize| if count == u64::BITS as usize { u64::MAX } else { (1 << count) - 1 };
+        self.bits |= bits(to.div_ceil(self.stretch)) & !bits(from / self.stretch);
+    }
+
+    /// The first of the columns that are undecided, at most `most` of all `columns`; they are decided afterwards.
+    fn take(&mut self, columns: usize, most: usize) -> Option<(usize, usize)> {
+        let first = self.bits.trailing_zeros();
+        let neighbours = self.bits.checked_shr(first)?.trailing_ones();
+        let count = neighbours.min((most / self.stretch) as u32);
+        self.bits = self.bits.checked_shr(first + count).map_or(0, |bits| bits << (first + count));
+        let from = first as usize * self.stretch;
+        Some((from, (from + count as usize * self.stretch).min(columns)))
     }
 }
 
@@ -144,14 +174,70 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         }
     }
 
-    /// Accumulates all rows with the lanes of `F`, and their places if `PLACES`. Returns false if a lane was NaN; the results
-    /// are then invalid. `EXACT` has more copies of the loop, and reads fewer rows twice.
+    /// Whether there are lanes that are quicker to make. Where both ends are wanted, few elements lie at the decisive side of zero.
+    const HAS_QUICK_LANES: bool =
+        <S::Element as HasLane>::Quick::IS_QUICK && !S::MASKED && !X::BOTH && X::First::NAN_WINS;
+
+    /// Whether those lanes will probably decide nearly all columns: they decide some, by some of the rows.
     ///
     /// # Safety
     /// As for [`Task::run`].
     #[inline(always)]
-    unsafe fn accumulate<F: HasLane<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool, const EXACT: bool>(&self) -> bool {
+    unsafe fn suits_quick_lanes(&self) -> bool {
+        if self.rows < PROBED_ROWS || self.columns < PROBED_COLUMNS || self.rows * self.columns < QUICK_LEAST_ELEMENTS {
+            return false;
+        }
+        let mut best = [worst::<X::First, _>(); PROBED_COLUMNS];
+        for row in 0..PROBED_ROWS {
+            let line = self.lines.line::<S::As<<S::Element as HasLane>::Quick>>(row as isize);
+            for column in 0..PROBED_COLUMNS {
+                best[column] = pick::<X::First, _>(line.lane::<X::First>(column), best[column]);
+            }
+        }
+        best.iter().filter(|&&lane| <S::Element as HasLane>::Quick::settle::<X::First>(lane).1).count()
+            >= PROBED_COLUMNS - 2
+    }
+
+    /// Accumulates the columns that lanes have not decided with keys, which place NaN in the order. Where NaN alone is undecided, which is
+    /// rare, few copies of the loop will do, without those for large tiles.
+    ///
+    /// # Safety
+    /// As for [`Task::run`].
+    #[inline(always)]
+    unsafe fn decide(&self, mut undecided: Undecided) {
+        let size = size_of::<S::Element>();
+        while let Some((from, to)) = undecided.take(self.columns, TILE_BYTES / size) {
+            let outputs = [0, self.to.len() - 1].map(|end| self.to[end].from(from, size));
+            let part = Columns::<S, X> {
+                lines: self.lines.skip::<S::Element>(from),
+                rows: self.rows,
+                columns: to - from,
+                last: self.last,
+                to: &outputs[..self.to.len()],
+                passes: self.passes,
+                large: Writable::none(),
+                ends: PhantomData,
+            };
+            if const { Self::HAS_QUICK_LANES } {
+                part.accumulate::<<S::Element as HasLane>::Ordered, true, true>();
+            } else {
+                part.accumulate::<<S::Element as HasLane>::Ordered, true, false>();
+            }
+        }
+    }
+
+    /// Accumulates all rows with the lanes of `F`, and their places if `PLACES`. Returns the stretches that the lanes do not decide,
+    /// where a lane was NaN or is not quick enough; their results are then invalid. `EXACT` has more copies of the loop, and reads fewer
+    /// rows twice.
+    ///
+    /// # Safety
+    /// As for [`Task::run`].
+    #[inline(always)]
+    unsafe fn accumulate<F: HasLane<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool, const EXACT: bool>(
+        &self,
+    ) -> Undecided {
         let Self { lines, rows, columns, last, .. } = *self;
+        let mut undecided = Undecided::none(columns);
         // The walk begins where ties win, so that what is strictly better alone replaces a champion; or at the other end, where the
         // last of equal lanes stays.
         let last_stays = !PLACES && !X::First::NAN_WINS;
@@ -160,12 +246,18 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let index = to.places_of(columns);
         // Not for narrow lanes: the compiler would compute them at the width of the results.
         let bare = EXACT && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 && !to.wants_keys() && !to.wants_values();
-        match rows {
-            2 if bare => return !few::<S::As<F>, X::First, 2>(lines, columns, last, index),
-            3 if bare => return !few::<S::As<F>, X::First, 3>(lines, columns, last, index),
-            4 if bare => return !few::<S::As<F>, X::First, 4>(lines, columns, last, index),
-            5 if bare => return !few::<S::As<F>, X::First, 5>(lines, columns, last, index),
-            _ => {}
+        let nan_of_few = match rows {
+            2 if bare => Some(few::<S::As<F>, X::First, 2>(lines, columns, last, index)),
+            3 if bare => Some(few::<S::As<F>, X::First, 3>(lines, columns, last, index)),
+            4 if bare => Some(few::<S::As<F>, X::First, 4>(lines, columns, last, index)),
+            5 if bare => Some(few::<S::As<F>, X::First, 5>(lines, columns, last, index)),
+            _ => None,
+        };
+        if let Some(nan) = nan_of_few {
+            if nan {
+                undecided.add(0, columns);
+            }
+            return undecided;
         }
         let size = size_of::<F>();
         let Passes { height: most, ahead_rows, ahead_bytes, .. } = self.passes;
@@ -184,7 +276,6 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         // Exact heights only for what most calls want: places at one end.
         let exact = EXACT && !X::BOTH && !S::MASKED;
         let mut row = 0;
-        let mut nan = false;
         // As many rows in one pass as are left: each pass loads and stores the tile once.
         while row < rows {
             let height = match most.min(rows - row) {
@@ -219,7 +310,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 if is_large && row > 0 {
                     self.copy::<F, PLACES, false>(from, one);
                 }
-                nan |= match (height, row == 0) {
+                let nan = match (height, row == 0) {
                     (8, true) => pass::<S::As<F>, X, 8, true, PLACES>(down, row, one, other),
                     (4, true) => pass::<S::As<F>, X, 4, true, PLACES>(down, row, one, other),
                     (_, true) => pass::<S::As<F>, X, 2, true, PLACES>(down, row, one, other),
@@ -228,6 +319,9 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                     (1, false) => pass::<S::As<F>, X, 1, false, PLACES>(down, row, one, other),
                     (_, false) => pass::<S::As<F>, X, 2, false, PLACES>(down, row, one, other),
                 };
+                if nan {
+                    undecided.add(from, to);
+                }
                 if is_large {
                     self.copy::<F, PLACES, true>(from, one);
                 }
@@ -235,8 +329,16 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             }
             row += height;
         }
+        if F::IS_QUICK {
+            for from in (0..columns).step_by(undecided.stretch) {
+                let to = columns.min(from + undecided.stretch);
+                if !settle::<F, X::First>(&mut first.best[from..to]) {
+                    undecided.add(from, to);
+                }
+            }
+        }
         // As many columns at a time as the stack has room for.
-        let mut from = if nan { columns } else { 0 };
+        let mut from = 0;
         while from < columns {
             let count = near.min(columns - from);
             let one = &mut first.between(0, count);
@@ -251,7 +353,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             }
             from += count;
         }
-        !nan
+        undecided
     }
 
     /// Whether a tile may be too large for the stack: that of most calls.
@@ -432,19 +534,35 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
         let begin = |lane| if X::BOTH { Some((lane, Index::ZERO)) } else { None };
         let so_far =
             if FRESH { begin(S::Element::identity_lane::<X::First>()) } else { Some(first.get::<PLACES>(column)) };
-        let (champion, nan) = descend::<S, X::First, ROWS, PLACES>(lines, row, column, so_far);
-        flags = flags | nan;
+        let (champion, noted) = descend::<S, X::First, ROWS, PLACES>(lines, row, column, so_far);
+        flags = S::Element::join_notes(flags, noted);
         if X::BOTH {
             let so_far = if FRESH {
                 begin(S::Element::identity_lane::<X::Second>())
             } else {
                 Some(second.get::<PLACES>(column))
             };
-            second.set::<PLACES>(column, descend::<S, X::Second, ROWS, PLACES>(lines, row, column, so_far).0);
+            let (champion, _) = descend::<S, X::Second, ROWS, PLACES>(lines, row, column, so_far);
+            second.set::<PLACES>(column, champion);
         }
         first.set::<PLACES>(column, champion);
     }
-    flags.any()
+    S::Element::has_nan(flags)
+}
+
+/// Settles the best lanes of a stretch; returns whether all of them decide.
+///
+/// # Safety
+/// There is a lane for each column.
+#[inline(always)]
+unsafe fn settle<F: HasLane, O: Order>(best: &mut [MaybeUninit<F::Lane>]) -> bool {
+    let mut open = <F::Lane as Lane>::Index::ZERO;
+    for column in 0..best.len() {
+        let (lane, decides) = F::settle::<O>(best[column].assume_init());
+        best[column].write(lane);
+        open = open.or(!decides);
+    }
+    !open.any()
 }
 
 /// Compares all of `ROWS` rows and writes the row numbers directly. Returns whether a lane was NaN.
@@ -460,15 +578,15 @@ unsafe fn few<S: Source, O: Order, const ROWS: usize>(
 ) -> bool {
     let mut flags = IndexOf::<S>::ZERO;
     for column in 0..columns {
-        let ((lane, at), any) = descend::<S, O, ROWS, true>(lines, 0, column, None);
-        flags = flags | any;
+        let ((lane, at), noted) = descend::<S, O, ROWS, true>(lines, 0, column, None);
+        flags = S::Element::join_notes(flags, noted);
         let at = if last { IndexOf::<S>::new(ROWS - 1) - at } else { at };
         index.element::<i64>(column).write_unaligned(place_or_none::<S::Element, O>(lane, at.widen()));
     }
-    flags.any()
+    S::Element::has_nan(flags)
 }
 
-/// Goes down `ROWS` rows of one column. Returns the best lane, its row if `PLACES`, and whether a lane was NaN that wins. Without
+/// Goes down `ROWS` rows of one column. Returns the best lane, its row if `PLACES`, and what is noted of NaN that wins. Without
 /// places, the last of equal lanes stays if NaN loses: a maximum of two numbers is then a single instruction.
 ///
 /// # Safety
@@ -481,7 +599,7 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize, const PLACES: bool>(
     so_far: Option<Champion<S::Element>>,
 ) -> (Champion<S::Element>, IndexOf<S>) {
     let (mut champion, mut at) = so_far.unwrap_or((LaneOf::<S>::LOWEST, Index::ZERO));
-    let mut nan = IndexOf::<S>::ZERO;
+    let mut noted = IndexOf::<S>::ZERO;
     for step in 0..ROWS {
         let line = lines.line::<S>(step as isize);
         let lane = line.lane_or_nan::<O>(column);
@@ -493,7 +611,7 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize, const PLACES: bool>(
         let better = is_first || beats::<O, _>(lane, champion);
         champion = if better { lane } else { champion };
         at = if better { IndexOf::<S>::new(row + step) } else { at };
-        nan = nan.or(lane.unordered::<O>(lane));
+        noted = S::Element::join_notes(noted, S::Element::note_nan::<O>(lane));
     }
-    ((champion, at), nan)
+    ((champion, at), noted)
 }
