@@ -9,7 +9,7 @@ import agreement
 import extremum as ex
 import twins
 from agreement import EVERY_SET, assert_same_bits, kernels
-from cases import arg_reductions, column_cases, edge_cases, narrow_row_cases
+from cases import arg_reductions, column_cases, edge_cases, narrow_row_cases, reductions
 from extremum.operations import Extremum, OneHot, Order
 from strategies import BFLOAT16, ELEMENT_TYPES, bits_type, landmarks, nans, sometimes
 from watched import run_watched
@@ -98,10 +98,52 @@ def test_tall_columns_of_every_type(dtype, reduced):
     assert_agreement(column_cases(dtype, reduced, (1, 2, 8, 31, 33, 64, 70)))
 
 
-# Every pair of elements of the narrow types. `make test` pairs some first elements with all second ones.
+# Kernels compare 16-bit floats as integers, which have their order above zero alone.
 
 
 HALVES = (np.dtype("float16"), BFLOAT16)
+SIGN = 0x8000
+
+
+def with_fates(rng, dtype, shape, axis, sign):
+    """Floats of one sign in most lines along an axis, but every tenth line has another fate."""
+    infinity = int(np.array(np.inf, dtype).view(np.uint16))
+    bits = rng.integers(1, infinity + 1, shape, np.uint16) | sign
+    lines = np.moveaxis(bits, axis, -1)
+    fates = rng.integers(0, 70, lines.shape[:-1])
+    lines[fates == 0] ^= SIGN
+    lines[fates == 1] = SIGN * rng.integers(0, 2, lines[fates == 1].shape, np.uint16)
+    # Where only one element may stand out, it is a zero or a NaN of either sign, or an element of the other sign.
+    for fate, element in enumerate((0, SIGN, infinity + 1, SIGN + infinity + 1, sign ^ SIGN ^ 1), 2):
+        chosen = lines[fates == fate]
+        chosen[np.arange(len(chosen)), rng.integers(0, lines.shape[-1], len(chosen))] = element
+        lines[fates == fate] = chosen
+    return bits.view(dtype)
+
+
+@pytest.mark.parametrize("sign", [0, SIGN], ids=["mostly above zero", "mostly below zero"])
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [
+        ((40, 2100), 0),
+        ((700, 24), 0),
+        ((60, 20, 256), 1),
+        ((500, 6, 24), 1),
+        ((900, 9), 1),
+        ((900, 16), 1),
+        ((300, 90), 1),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_halves_as_integers(dtype, shape, axis, sign):
+    x = with_fates(np.random.default_rng(60), dtype, shape, axis, sign)
+    assert_agreement((operation, [x]) for operation in reductions((axis,)))
+
+
+# Every pair of elements of the narrow types. `make test` pairs some first elements with all second ones.
+
+
 BYTES = tuple(map(np.dtype, ("int8", "uint8", "bool")))
 # First elements that one call pairs with all second ones: 2^20 pairs.
 SLAB = 16

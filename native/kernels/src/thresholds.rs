@@ -188,10 +188,10 @@ pub const TILE_MOST_POSITIONS: usize = 2048;
 /// Rows and columns of a tile by which is guessed whether integers decide its columns of 16-bit floats, and elements of such a tile.
 pub const PROBED_ROWS: usize = 16;
 pub const PROBED_COLUMNS: usize = 16;
-pub const QUICK_LEAST_ELEMENTS: usize = 1 << 13;
+pub const QUICK_LEAST_ELEMENTS: usize = if cfg!(debug_assertions) { 256 } else { 1 << 13 };
 
 /// Batches of 16-bit floats that are read by their keys once integers could not decide one.
-pub const KEYS_BATCHES: usize = 128;
+pub const KEYS_BATCHES: usize = if cfg!(debug_assertions) { 2 } else { 128 };
 
 /// At least this many rows are read in another way where a batch has NaN. Rows of 8 to 300 floats, of which 0.05 % to all have NaN,
 /// take 1.04 times as long with 8 (rows of 20 with NaN in every tenth 1.5 times), and 0.97 to 0.99 times with 32, but rows of 100
