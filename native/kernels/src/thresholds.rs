@@ -258,8 +258,10 @@ pub enum Answer {
 pub trait Limits: Set {
     /// Bytes of the longest row that is transposed. Rows that are longer than a register, but shorter than this, take 1.05 to 1.7 times
     /// as long in registers; the next longer rows 0.6 to 1 times. Rows of 64 to 112 bytes of 8 bits take 1.05 to 1.5 times as long there,
-    /// longer ones 0.9 to 1.03 times, but up to 128 bytes with SSE4.2 1.1 times.
-    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [128, 32, 32, 48, 48, 48, 48];
+    /// longer ones 0.9 to 1.03 times, but up to 128 bytes with SSE4.2 1.1 times. Rows of 34 to 80 bytes of 16-bit integers take 1.0 to 1.2
+    /// times as long there, of 16-bit floats up to 200 bytes 1.05 to 1.4 times, but of 128 bytes with AVX-512 0.87 times (Xeon, family 6,
+    /// model 167).
+    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [128, 80, 200, 48, 48, 48, 48];
     /// The same where values alone are wanted, which registers tell without a search: rows of 64 bytes of 64-bit elements take 0.4 to
     /// 0.65 times as long in registers with SSE4.2, and 0.75 to 0.85 times with AVX2.
     const TRANSPOSED_VALUES_MOST_BYTES: [usize; KINDS] = [31, 80, 80, 24, 24, 15, 15];
@@ -325,8 +327,8 @@ impl Limits for isa::sse42::Token {}
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Limits for isa::avx2::Token {
-    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [112, 48, 48, 72, 72, 96, 96];
-    const TRANSPOSED_OF_MEMORY_MOST_BYTES: [usize; KINDS] = [63, 48, 48, 72, 72, 96, 96];
+    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [112, 80, 200, 72, 72, 96, 96];
+    const TRANSPOSED_OF_MEMORY_MOST_BYTES: [usize; KINDS] = [63, 80, 200, 72, 72, 96, 96];
     const TRANSPOSED_VALUES_MOST_BYTES: [usize; KINDS] = [31, 40, 80, 48, 48, 48, 48];
     const MOST_BYTES: [[usize; KINDS]; 3] = [
         [2048, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 15, 1 << 15],
@@ -337,9 +339,9 @@ impl Limits for isa::avx2::Token {
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Limits for isa::avx512::Token {
-    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [112, 80, 80, 64, 64, 200, 200];
+    const TRANSPOSED_MOST_BYTES: [usize; KINDS] = [112, 96, 120, 64, 64, 200, 200];
     const TRANSPOSED_VALUES_MOST_BYTES: [usize; KINDS] = [63, 80, 80, 63, 63, 63, 63];
-    const TRANSPOSED_OF_MEMORY_MOST_BYTES: [usize; KINDS] = [63; KINDS];
+    const TRANSPOSED_OF_MEMORY_MOST_BYTES: [usize; KINDS] = [63, 63, 120, 63, 63, 63, 63];
     const MOST_BYTES: [[usize; KINDS]; 3] = [
         [1 << 14, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 14, 1 << 15],
         [1 << 14, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 14, 1 << 15],
