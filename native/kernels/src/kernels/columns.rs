@@ -34,6 +34,7 @@ use crate::thresholds::{OF_MEMORY_STRETCH_BYTES, PROBED_COLUMNS, PROBED_ROWS, QU
 use crate::vector::extent::Writable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Finds the extrema of each column of one tile.
 pub struct Columns<'a, S: Source, X> {
@@ -100,48 +101,55 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
     }
 }
 
-/// Which stretches of a tile are undecided, a bit each: the columns are cut into as many stretches as a word has bits, or fewer.
+/// Which stretches of the columns of a tile are undecided, a bit each.
 #[derive(Clone, Copy)]
 struct Undecided {
-    bits: u64,
+    bits: [u64; Self::MOST_STRETCHES / 64],
     /// Columns of a stretch.
     stretch: usize,
+    /// The stretches that were taken, from the first on.
+    taken: usize,
 }
 
 impl Undecided {
+    const MOST_STRETCHES: usize = 512;
+
     /// Columns of the shortest stretch.
     const LEAST_COLUMNS: usize = 64;
 
     /// None of a number of columns.
     #[inline(always)]
     fn none(columns: usize) -> Self {
-        Self { bits: 0, stretch: columns.div_ceil(u64::BITS as usize).max(Self::LEAST_COLUMNS) }
+        let stretch = columns.div_ceil(Self::MOST_STRETCHES).max(Self::LEAST_COLUMNS);
+        Self { bits: [0; Self::MOST_STRETCHES / 64], stretch, taken: 0 }
     }
 
     /// All of a number of columns.
     #[inline(always)]
     fn all(columns: usize) -> Self {
-        let mut all = Self::none(columns);
-        all.add(0, columns);
-        all
+        Self { bits: [u64::MAX; Self::MOST_STRETCHES / 64], ..Self::none(columns) }
     }
 
     /// Adds the stretches that have columns from number `from` to before `to`.
     #[cold]
     fn add(&mut self, from: usize, to: usize) {
-        debug_assert!(from < to && to <= self.stretch * u64::BITS as usize);
-        let bits = |count: usize| if count == u64::BITS as usize { u64::MAX } else { (1 << count) - 1 };
-        self.bits |= bits(to.div_ceil(self.stretch)) & !bits(from / self.stretch);
+        for stretch in from / self.stretch..to.div_ceil(self.stretch) {
+            self.bits[stretch / 64] |= 1 << (stretch % 64);
+        }
     }
 
-    /// The first of the columns that are undecided, at most `most` of all `columns`; they are decided afterwards.
-    fn take(&mut self, columns: usize, most: usize) -> Option<(usize, usize)> {
-        let first = self.bits.trailing_zeros();
-        let neighbours = self.bits.checked_shr(first)?.trailing_ones();
-        let count = neighbours.min((most / self.stretch) as u32);
-        self.bits = self.bits.checked_shr(first + count).map_or(0, |bits| bits << (first + count));
-        let from = first as usize * self.stretch;
-        Some((from, (from + count as usize * self.stretch).min(columns)))
+    /// Takes the next columns of a tile of `columns` that are undecided, at most `most` of them.
+    fn take(&mut self, columns: usize, most: usize) -> Option<Range<usize>> {
+        if self.bits == [0; Self::MOST_STRETCHES / 64] {
+            return None;
+        }
+        let has = |&stretch: &usize| self.bits[stretch / 64] >> (stretch % 64) & 1 == 1;
+        let stretches = columns.div_ceil(self.stretch);
+        let start = (self.taken..stretches).find(has)?;
+        let most = stretches.min(start + most / self.stretch);
+        let end = (start..most).find(|stretch| !has(stretch)).unwrap_or(most);
+        self.taken = end;
+        Some(start * self.stretch..columns.min(end * self.stretch))
     }
 }
 
@@ -206,7 +214,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     #[inline(always)]
     unsafe fn decide(&self, mut undecided: Undecided) {
         let size = size_of::<S::Element>();
-        while let Some((from, to)) = undecided.take(self.columns, TILE_BYTES / size) {
+        while let Some(Range { start: from, end: to }) = undecided.take(self.columns, TILE_BYTES / size) {
             let outputs = [0, self.to.len() - 1].map(|end| self.to[end].from(from, size));
             let part = Columns::<S, X> {
                 lines: self.lines.skip::<S::Element>(from),
@@ -329,14 +337,6 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             }
             row += height;
         }
-        if F::IS_QUICK {
-            for from in (0..columns).step_by(undecided.stretch) {
-                let to = columns.min(from + undecided.stretch);
-                if !settle::<F, X::First>(&mut first.best[from..to]) {
-                    undecided.add(from, to);
-                }
-            }
-        }
         // As many columns at a time as the stack has room for.
         let mut from = 0;
         while from < columns {
@@ -345,6 +345,14 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             let other = &mut second.between(0, if X::BOTH { count } else { 0 });
             if is_large {
                 self.copy::<F, PLACES, false>(from, one);
+            }
+            let stretches = if F::IS_QUICK { 0..count.div_ceil(undecided.stretch) } else { 0..0 };
+            for stretch in stretches {
+                let start = stretch * undecided.stretch;
+                let end = count.min(start + undecided.stretch);
+                if !settle::<F, X::First>(&mut one.best[start..end]) {
+                    undecided.add(from + start, from + end);
+                }
             }
             let part = Self { lines: self.lines.skip::<S::Element>(from), columns: count, ..*self };
             part.write::<F, X::First, PLACES>(one, self.to[0].from(from, size));

@@ -350,8 +350,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Whether tiles of unpacked columns are as large as fits the second-level cache: memory holds the array, and rows are long. Where
-    /// other blocks follow, rows that are shorter than such a tile are read in pieces, unless they are `uncounted`. Floats keep small
-    /// tiles: one NaN has a whole tile read again, so 64 MB with one would take 2.2 times as long.
+    /// other blocks follow, rows that are shorter than such a tile are read in pieces, unless they are `uncounted`.
     fn is_large_tile(&self, request: &Request, uncounted: bool) -> bool {
         // Asked first: it is all that a call for a small array asks.
         if self.bytes < COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES {
@@ -359,7 +358,7 @@ impl<'a> Plan<'a> {
         }
         let row = self.kept.len * request.input.element.size();
         let are_long = row > TILE_BYTES && (uncounted || self.outer_kept.is_empty() || row >= TILE_OF_MEMORY_BYTES);
-        let has_kernel = request.ends == 1 && !request.input.omits() && request.input.element.is_integer();
+        let has_kernel = request.ends == 1 && !request.input.omits();
         let is_tall = self.reduced.len >= tile_of_memory_least_rows(InstructionSet::current());
         has_kernel && are_long && is_tall
     }
