@@ -3,7 +3,7 @@
 //! A name says which kernel a threshold is about, and its unit. `MOST` and `LEAST` are the last size on this side. Where a figure
 //! depends on the registers of an instruction set, it stands in [`Limits`].
 
-use crate::isa::{self, InstructionSet, Set};
+use crate::isa::{self, Set};
 use crate::vector::Register;
 
 /// Elements of an array that is compared element by element: that takes less time than planning. Calls for 2 to 32 elements take 0.4
@@ -124,11 +124,10 @@ pub const WHOLE_ROWS_AHEAD_ROWS: isize = 12;
 /// [`TILE_OF_MEMORY_BYTES`]: crate::kernels::passes::TILE_OF_MEMORY_BYTES
 pub const LONG_ROWS_AHEAD_BYTES: isize = 4096;
 
-/// Rows from which on such a tile is read. It is copied to the stack and back for each pass, which takes narrower registers longer: with
-/// AVX2, 64 MB of 21 to 100 rows take 1.1 to 1.15 times as long as in tiles of 8 KiB, and of 1000 and 4000 rows 0.85 to 0.95 times.
-pub fn tile_of_memory_least_rows(set: InstructionSet) -> usize {
-    if cfg!(debug_assertions) || set == InstructionSet::Avx512 { 2 } else { 256 }
-}
+/// Rows from which on such a tile is read. It is copied to the stack and back for each pass: 64 MB of 21 to 100 rows take 0.9 (EPYC, AVX-512)
+/// to 1.15 times as long as in tiles of 8 KiB (EPYC with AVX2; Xeon, family 6, model 167), of 300 rows and more 0.65 to 0.95 times on
+/// both.
+pub const TILE_OF_MEMORY_LEAST_ROWS: usize = if cfg!(debug_assertions) { 2 } else { 256 };
 
 /// The most positions of such a tile, whose indices take half of the second-level cache: with half as many, 8-bit elements take 1.05
 /// times as long.

@@ -40,9 +40,9 @@ use crate::thresholds::{
     OF_MEMORY_HEIGHT, OF_MEMORY_STRETCH_BYTES, PART_BLOCK_BYTES, PAST_CACHES_MOST_COLUMN_BYTES,
     PREFETCHED_MASKED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_LEAST_ARRAY_BYTES,
     ROWS_IN_PIECES_AHEAD_BYTES, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES,
-    SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS, TILE_OF_MEMORY_MOST_POSITIONS,
-    UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, WHOLE_ROWS_AHEAD_ROWS, batched_rows_most_bytes,
-    kind_number, rows_least_elements, tile_of_memory_least_rows,
+    SMALL_MOST_ELEMENTS, SPLIT_TASK_LEAST_ROWS, TILE_MOST_POSITIONS, TILE_OF_MEMORY_LEAST_ROWS,
+    TILE_OF_MEMORY_MOST_POSITIONS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, WHOLE_ROWS_AHEAD_ROWS,
+    batched_rows_most_bytes, kind_number, rows_least_elements,
 };
 use crate::vector::Register;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -359,7 +359,7 @@ impl<'a> Plan<'a> {
         let row = self.kept.len * request.input.element.size();
         let are_long = row > TILE_BYTES && (uncounted || self.outer_kept.is_empty() || row >= TILE_OF_MEMORY_BYTES);
         let has_kernel = request.ends == 1 && !request.input.omits();
-        let is_tall = self.reduced.len >= tile_of_memory_least_rows(InstructionSet::current());
+        let is_tall = self.reduced.len >= TILE_OF_MEMORY_LEAST_ROWS;
         has_kernel && are_long && is_tall
     }
 
