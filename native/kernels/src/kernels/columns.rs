@@ -4,9 +4,13 @@
 //! a tile of columns keeps its best lanes, and the numbers of their rows
 //! for each pass of 8, 4, 2 or 1 rows, from the end whose ties win; the last one may overlap the one before:
 //!     for each column: load its best, go down the rows of the pass, store what is strictly better, note NaN
-//! if a lane was NaN that wins: once more with keys, which place NaN in the order
 //! write rows, keys or elements of the tile
+//! for each stretch where a lane was NaN that wins, or is undecided: once more with keys, which place NaN in the order
 //! ```
+//!
+//! Lanes of 16-bit floats are integers in tiles of some rows where those will probably decide nearly all columns (see
+//! [`by_integers`](crate::kernels::by_integers)): some columns of the tile are looked at before. 16 to 4000 rows in 256 KB take 0.57 to
+//! 0.7 times as long with AVX2 and SSE4.2 as by their keys, and 0.75 to 1.1 times with AVX-512 (Xeon, family 6, model 167).
 //!
 //! A NaN that loses stays NaN in its lane, and any number replaces it: the lane is NaN in the end where a column has no number. That
 //! takes one more comparison, and no second look at such columns.
@@ -30,6 +34,7 @@ use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::lanes::{Aligned, IndexOf, LINE, LaneOf, Lines, Outputs, Source, prefetch_rows};
 use crate::kernels::passes::{Passes, Stretches, TILE_BYTES, TILE_OF_MEMORY_BYTES};
+use crate::kernels::undecided::Undecided;
 use crate::thresholds::{OF_MEMORY_STRETCH_BYTES, PROBED_COLUMNS, PROBED_ROWS, QUICK_LEAST_ELEMENTS};
 use crate::vector::extent::Writable;
 use std::marker::PhantomData;
@@ -98,58 +103,6 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
         if const { Self::HAS_QUICK_LANES || LaneOf::<S>::NAN && X::First::NAN_WINS } {
             self.decide(undecided);
         }
-    }
-}
-
-/// Which stretches of the columns of a tile are undecided, a bit each.
-#[derive(Clone, Copy)]
-struct Undecided {
-    bits: [u64; Self::MOST_STRETCHES / 64],
-    /// Columns of a stretch.
-    stretch: usize,
-    /// The stretches that were taken, from the first on.
-    taken: usize,
-}
-
-impl Undecided {
-    const MOST_STRETCHES: usize = 512;
-
-    /// Columns of the shortest stretch.
-    const LEAST_COLUMNS: usize = 64;
-
-    /// None of a number of columns.
-    #[inline(always)]
-    fn none(columns: usize) -> Self {
-        let stretch = columns.div_ceil(Self::MOST_STRETCHES).max(Self::LEAST_COLUMNS);
-        Self { bits: [0; Self::MOST_STRETCHES / 64], stretch, taken: 0 }
-    }
-
-    /// All of a number of columns.
-    #[inline(always)]
-    fn all(columns: usize) -> Self {
-        Self { bits: [u64::MAX; Self::MOST_STRETCHES / 64], ..Self::none(columns) }
-    }
-
-    /// Adds the stretches that have columns from number `from` to before `to`.
-    #[cold]
-    fn add(&mut self, from: usize, to: usize) {
-        for stretch in from / self.stretch..to.div_ceil(self.stretch) {
-            self.bits[stretch / 64] |= 1 << (stretch % 64);
-        }
-    }
-
-    /// Takes the next columns of a tile of `columns` that are undecided, at most `most` of them.
-    fn take(&mut self, columns: usize, most: usize) -> Option<Range<usize>> {
-        if self.bits == [0; Self::MOST_STRETCHES / 64] {
-            return None;
-        }
-        let has = |&stretch: &usize| self.bits[stretch / 64] >> (stretch % 64) & 1 == 1;
-        let stretches = columns.div_ceil(self.stretch);
-        let start = (self.taken..stretches).find(has)?;
-        let most = stretches.min(start + most / self.stretch);
-        let end = (start..most).find(|stretch| !has(stretch)).unwrap_or(most);
-        self.taken = end;
-        Some(start * self.stretch..columns.min(end * self.stretch))
     }
 }
 

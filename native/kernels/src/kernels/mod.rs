@@ -18,3 +18,4 @@ pub mod sweep;
 pub mod top_k;
 pub mod top_k_columns;
 pub mod transpose;
+mod undecided;

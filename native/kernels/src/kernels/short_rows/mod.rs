@@ -23,6 +23,7 @@ mod batched;
 mod chunked;
 mod transposed;
 mod unrolled;
+mod zips;
 
 use crate::element::ElementType;
 use crate::isa::with_set;

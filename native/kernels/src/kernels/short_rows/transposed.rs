@@ -8,17 +8,18 @@
 //!     the bests and the places of all rows lie side by side: store them
 //! ```
 //!
-//! Rows of 16 to 128 elements of 8 bits have no columns: an element and its place are one unsigned lane of 16 bits, the element in the
-//! high byte, and in the low byte its rank, which is the larger the earlier ties win:
+//! Rows of 16 elements and more of 8 bits, and of 9 and more of 16 bits, have no columns: an element and its place are one lane of twice
+//! the bits, the element in the high half, and in the low half its rank, which is the larger the earlier ties win:
 //!
 //! ```text
 //! for each batch:
 //!     for each 16 bytes of each row: zip them with their ranks, and join both halves: the larger of each two lanes
-//!     for each of three rounds of zips: join each two registers at once, so that half of them are left
+//!     for each round of zips until two registers are left: join each two at once, so that half of them are left
 //!     shuffle the two that are left, and zip them: the ranks of all rows, and their elements
 //! ```
 //!
-//! 256 KB of such rows take 0.6 (32 elements, AVX2) to 0.95 times as long that way (EPYC, family 26, model 2).
+//! 256 KB of such rows take 0.6 (32 elements, AVX2) to 0.95 times as long that way with 8 bits (EPYC, family 26, model 2), and with 16
+//! bits 0.7 to 0.8 times with AVX2, 0.85 with SSE4.2, 0.9 to 1 with AVX-512 (Xeon, family 6, model 167).
 //!
 //! Where values alone are wanted, of integers and 16-bit floats, columns need not be told apart:
 //!
@@ -34,6 +35,10 @@
 //! There is no search, and the length of a row makes no difference: with AVX2 rows of 2 to 32 binary64 are read at 40 to 50 GB/s
 //! on Zen 4. Where several rows fit into 16 bytes they are read together, and a shuffle spreads each to a power of two of lanes.
 //! Where the last of equal elements wins, the same shuffle mirrors the rows.
+//!
+//! A register has as many parts of 16 bytes as it loads from rows that lie apart. Where rows fill 16 bytes and follow one another, it is
+//! loaded at once, and the results are brought into the order of the rows at the end: 256 KB of such rows take 0.65 to 0.95 times as
+//! long (Xeon, family 6, model 167).
 //!
 //! Where loads would read beyond the rows, the batch is copied first: at most one batch, the last.
 //!
@@ -51,10 +56,11 @@
 use crate::isa::{Set, Task};
 use crate::kernels::by_integers::is_undecided;
 use crate::kernels::lanes::prefetch_rows;
+use crate::kernels::short_rows::zips::{apart, in_order, max_of_pairs, transpose, unroll, zip_pairs, zips};
 use crate::kernels::short_rows::{AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, Mode, with_keys};
 use crate::thresholds::PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
-use crate::vector::{Kind, Lanes, Mask, Nans, Register, WIDEST, splat, store_places, values, zip};
+use crate::vector::{Kind, Lanes, Mask, Nans, WIDEST, splat, store_places, values, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -69,18 +75,6 @@ const TRANSPOSED_AHEAD_BYTES: usize = 12 << 10;
 const MOST_ELEMENTS: usize = 63;
 const MOST_PAIRS: usize = 128;
 const MOST_LANES: usize = WIDEST;
-
-/// A loop that is written out, because what it indexes has to be in registers: the compiler left 16 of them in memory. The
-/// condition is evaluated before code is generated: otherwise these loops were three quarters of all kernels.
-macro_rules! unroll {
-    ($count:expr, $at:ident => $body:expr) => { unroll!(@ $count, $at, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) };
-    (@ $count:expr, $at:ident, $body:expr, $($number:literal)*) => {$(
-        if const { $number < $count } {
-            let $at: usize = $number;
-            $body;
-        }
-    )*};
-}
 
 /// Returns the number of rows done.
 ///
@@ -128,7 +122,7 @@ unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE
 }
 
 /// Reads rows in parts of `Q` columns, a power of two: `ONE` part, or parts that fill 16 bytes each. `PAIRS` are compared where rows of
-/// 8-bit elements fill a part at least.
+/// 8- and 16-bit elements fill a part at least.
 struct PerLane<'a, K, V, M, const Q: usize, const ONE: bool, const PAIRS: bool>(&'a Job, PhantomData<(K, V, M)>);
 
 /// The rows of a batch.
@@ -392,9 +386,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
                 best[at] = max_of_pairs::<K, V>(low, high);
             });
         }, 0 1 2);
-        // The ranks of the rows, then their elements.
-        let apart = const { &Self::apart() };
-        let (ranks, mut best) = zip::<K, V>(best[0].shuffle(apart), best[1 % Q].shuffle(apart));
+        let (ranks, mut best) = apart::<K, V>(best[0], best[1 % Q]);
         if !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) {
             return false;
         }
@@ -407,19 +399,6 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         }
         self.write(rows.first, best, places, constants);
         true
-    }
-
-    /// The shuffle that takes pairs apart: the first of each, then the second of each.
-    const fn apart() -> [u8; TRANSPOSED_PART_BYTES] {
-        let mut table = [0; TRANSPOSED_PART_BYTES];
-        let mut at = 0;
-        while at < TRANSPOSED_PART_BYTES {
-            let lane = at / K::SIZE;
-            let lanes = TRANSPOSED_PART_BYTES / K::SIZE;
-            table[at] = ((2 * lane % lanes + 2 * lane / lanes) * K::SIZE + at % K::SIZE) as u8;
-            at += 1;
-        }
-        table
     }
 
     /// Compares the columns of a batch, and writes its results; returns false, with nothing written, where a lane was NaN.
@@ -551,77 +530,4 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             values::<K, V>(best, place, flip, element, job.values::<K>().add(first * K::SIZE));
         }
     }
-}
-
-/// Brings lanes into the order of the rows, where registers were loaded whole: neighbouring parts held neighbouring rows, of which `Q`
-/// now follow one another in each part.
-///
-/// # Safety
-/// As for [`transpose`].
-#[inline(always)]
-unsafe fn in_order<V: Register, const Q: usize>(lanes: V) -> V {
-    if V::BYTES == TRANSPOSED_PART_BYTES {
-        return lanes;
-    }
-    // Blocks of parts change places between parts, then rows within each part.
-    lanes
-        .exchange_blocks()
-        .shuffle(const { &rows_in_order(V::BYTES / TRANSPOSED_PART_BYTES, TRANSPOSED_PART_BYTES / Q) })
-}
-
-/// The shuffle of [`in_order`] within each part: one row of each block, then the next of each, of `bytes` bytes each.
-const fn rows_in_order(blocks: usize, bytes: usize) -> [u8; TRANSPOSED_PART_BYTES] {
-    let mut table = [0; TRANSPOSED_PART_BYTES];
-    let mut at = 0;
-    while at < TRANSPOSED_PART_BYTES {
-        let (row, block) = (at / bytes / blocks, at / bytes % blocks);
-        table[at] = (block * (TRANSPOSED_PART_BYTES / blocks) + row * bytes + at % bytes) as u8;
-        at += 1;
-    }
-    table
-}
-
-/// Turns the lanes of a part into its columns: after as many rounds of zips as 16 bytes have doublings of an element.
-///
-/// # Safety
-/// The registers belong to the instruction set in force.
-#[inline(always)]
-unsafe fn transpose<K: Kind, V: Lanes<K>, const Q: usize>(mut lanes: [V; Q]) -> [V; Q] {
-    unroll!(@ (TRANSPOSED_PART_BYTES / K::SIZE).trailing_zeros() as usize, _round, lanes = zips::<K, V, Q>(lanes), 0 1 2 3);
-    lanes
-}
-
-/// The larger of each two pairs of a rank and the element behind it.
-///
-/// # Safety
-/// As for [`transpose`].
-#[inline(always)]
-unsafe fn max_of_pairs<K: Kind, V: Lanes<K>>(one: V, other: V) -> V {
-    match K::SIZE {
-        1 => one.max_pairs::<1>(other),
-        _ => one.max_pairs::<2>(other),
-    }
-}
-
-/// Interleaves pairs.
-///
-/// # Safety
-/// As for [`transpose`].
-#[inline(always)]
-unsafe fn zip_pairs<K: Kind, V: Lanes<K>>(one: V, other: V) -> (V, V) {
-    match K::SIZE {
-        1 => one.zip::<2>(other),
-        _ => one.zip::<4>(other),
-    }
-}
-
-/// One round of zips: of each register of the first half with that of the second.
-///
-/// # Safety
-/// As for [`transpose`].
-#[inline(always)]
-unsafe fn zips<K: Kind, V: Lanes<K>, const Q: usize>(before: [V; Q]) -> [V; Q] {
-    let mut after = before;
-    unroll!(Q / 2, at => (after[2 * at], after[2 * at + 1]) = zip::<K, V>(before[at], before[at + Q / 2]));
-    after
 }
