@@ -267,8 +267,8 @@ impl<const INFINITY: i16, const ONE: u16> HasLane for Float16Bits<INFINITY, ONE>
     }
 }
 
-/// A 16-bit float whose lane has its bits: an integer. Where the smallest is wanted, those of the magnitude are flipped and the sign stays,
-/// so that the smallest of the integers below zero is the smallest of the floats.
+/// A 16-bit float whose lane has its bits: an integer. Where the smallest is wanted, the bits of the magnitude are flipped and the
+/// sign stays, so that the smallest of the integers below zero is the smallest of the floats.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct AsInteger<F>(F);

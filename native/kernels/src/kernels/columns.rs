@@ -159,8 +159,8 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             >= PROBED_COLUMNS - 2
     }
 
-    /// Accumulates the columns that lanes have not decided with keys, which place NaN in the order. Where NaN alone is undecided, which is
-    /// rare, few copies of the loop will do, without those for large tiles.
+    /// Accumulates the columns that lanes have not decided with keys, which place NaN in the order. Where NaN alone is undecided,
+    /// which is rare, few copies of the loop will do, without those for large tiles.
     ///
     /// # Safety
     /// As for [`Task::run`].

@@ -27,10 +27,12 @@ fn hidden<T>(table: &'static T) -> *const T {
 }
 
 macro_rules! register {
-    ($register:ty, $bytes:literal $hits:expr, $load:ident $store:ident $xor:ident $shuffle:ident $max_u16:ident $max_i16:ident $max_i32:ident,
+    ($register:ty, $bytes:literal $hits:expr, $load:ident $store:ident $xor:ident $shuffle:ident,
+     $max_u16:ident $max_i16:ident $max_i32:ident,
      [$splat1:ident $splat2:ident $splat4:ident $splat8:ident],
      [$low1:ident $high1:ident $low2:ident $high2:ident $low4:ident $high4:ident $low8:ident $high8:ident],
-     |$from:ident, $stride:ident| $parts:expr, |$table:ident| $wide:expr, |$self:ident| $exchange:expr, $exchange_blocks:expr, $complement:expr
+     |$from:ident, $stride:ident| $parts:expr, |$table:ident| $wide:expr, |$self:ident| $exchange:expr,
+     $exchange_blocks:expr, $complement:expr
      $(, |$mask:ident, $other:ident| [$under1:expr, $under2:expr, $under4:expr, $under8:expr])?) => {
         impl Register for $register {
             const BYTES: usize = $bytes;
@@ -115,7 +117,8 @@ macro_rules! register {
 }
 
 register! { __m128i, 16 [(1, 4), (1, 4), (1, 4), (2, 4)],
-_mm_loadu_si128 _mm_storeu_si128 _mm_xor_si128 _mm_shuffle_epi8 _mm_max_epu16 _mm_max_epi16 _mm_max_epi32,
+_mm_loadu_si128 _mm_storeu_si128 _mm_xor_si128 _mm_shuffle_epi8,
+_mm_max_epu16 _mm_max_epi16 _mm_max_epi32,
 [_mm_set1_epi8 _mm_set1_epi16 _mm_set1_epi32 _mm_set1_epi64x],
 [_mm_unpacklo_epi8 _mm_unpackhi_epi8 _mm_unpacklo_epi16 _mm_unpackhi_epi16
  _mm_unpacklo_epi32 _mm_unpackhi_epi32 _mm_unpacklo_epi64 _mm_unpackhi_epi64],
@@ -123,7 +126,8 @@ _mm_loadu_si128 _mm_storeu_si128 _mm_xor_si128 _mm_shuffle_epi8 _mm_max_epu16 _m
 _mm_sign_epi16(_mm_and_si128(register, _mm_set1_epi16(i16::MAX)), register) }
 
 register! { __m256i, 32 [(1, 2), (1, 4), (1, 4), (2, 4)],
-_mm256_loadu_si256 _mm256_storeu_si256 _mm256_xor_si256 _mm256_shuffle_epi8 _mm256_max_epu16 _mm256_max_epi16 _mm256_max_epi32,
+_mm256_loadu_si256 _mm256_storeu_si256 _mm256_xor_si256 _mm256_shuffle_epi8,
+_mm256_max_epu16 _mm256_max_epi16 _mm256_max_epi32,
 [_mm256_set1_epi8 _mm256_set1_epi16 _mm256_set1_epi32 _mm256_set1_epi64x],
 [_mm256_unpacklo_epi8 _mm256_unpackhi_epi8 _mm256_unpacklo_epi16 _mm256_unpackhi_epi16
  _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64],
@@ -145,7 +149,8 @@ unsafe fn zeros(bytes: __m128i) -> __m128i {
 }
 
 register! { __m512i, 64 [(1, 1), (1, 2), (1, 4), (1, 8)],
-_mm512_loadu_si512 _mm512_storeu_si512 _mm512_xor_si512 _mm512_shuffle_epi8 _mm512_max_epu16 _mm512_max_epi16 _mm512_max_epi32,
+_mm512_loadu_si512 _mm512_storeu_si512 _mm512_xor_si512 _mm512_shuffle_epi8,
+_mm512_max_epu16 _mm512_max_epi16 _mm512_max_epi32,
 [_mm512_set1_epi8 _mm512_set1_epi16 _mm512_set1_epi32 _mm512_set1_epi64],
 [_mm512_unpacklo_epi8 _mm512_unpackhi_epi8 _mm512_unpacklo_epi16 _mm512_unpackhi_epi16
  _mm512_unpacklo_epi32 _mm512_unpackhi_epi32 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64],
