@@ -178,7 +178,8 @@ pub trait Register: Copy {
     unsafe fn complement(self) -> Self;
     /// The larger of each two unsigned 16-bit lanes.
     unsafe fn max_u16(self, other: Self) -> Self;
-    /// The larger of each two signed lanes of `2 * SIZE` bytes.
+    /// The larger of each two pairs of lanes of `SIZE` bytes, 1 or 2: of an unsigned rank, and behind it a signed element, which
+    /// decides unless two are equal. In little-endian order a pair is a signed lane of twice the bytes.
     unsafe fn max_pairs<const SIZE: usize>(self, other: Self) -> Self;
     /// The lanes of `SIZE` bytes whose byte in the mask is not 0, and `other` in place of the others.
     #[inline(always)]

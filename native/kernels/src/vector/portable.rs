@@ -70,8 +70,8 @@ impl Register for Part {
     #[inline(always)]
     unsafe fn max_pairs<const SIZE: usize>(self, other: Self) -> Self {
         match SIZE {
-            1 => larger::<i16>(self, other),
-            _ => larger::<i32>(self, other),
+            1 => larger_pairs::<i8, u8>(self, other),
+            _ => larger_pairs::<i16, u16>(self, other),
         }
     }
 }
@@ -120,7 +120,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! { i8 i16 u16 i32 i64 f32 f64 }
+numbers! { i8 u8 i16 u16 i32 i64 f32 f64 }
 
 #[inline(always)]
 fn compare<N: Number>(a: Part, b: Part, holds: impl Fn(N, N) -> bool) -> Part {
@@ -160,4 +160,20 @@ lanes! { Part:
     Float16 Self, identity identity identity, larger::<i16>, smaller::<i16>, above::<i16>, equal::<i16>;
     Float32 Self, identity identity identity, larger::<f32>, smaller::<f32>, above::<f32>, equal::<f32>, unordered::<f32>;
     Float64 Self, identity identity identity, larger::<f64>, smaller::<f64>, above::<f64>, equal::<f64>, unordered::<f64>;
+}
+
+/// Of each two pairs of a rank and an element, the one whose element is larger, or its rank where they are equal.
+fn larger_pairs<Element: Number, Rank: Number>(a: Part, b: Part) -> Part {
+    let size = size_of::<Element>();
+    let pair = |part: &Part, at: usize| {
+        let (rank, element) = part.0[at..at + 2 * size].split_at(size);
+        (Element::read(element), Rank::read(rank))
+    };
+    let mut larger = a;
+    for at in (0..16).step_by(2 * size) {
+        if pair(&b, at) > pair(&a, at) {
+            larger.0[at..at + 2 * size].copy_from_slice(&b.0[at..at + 2 * size]);
+        }
+    }
+    larger
 }

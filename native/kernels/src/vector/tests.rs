@@ -53,11 +53,36 @@ unsafe fn select_by_bytes<V: Lanes<Int8>, const SIZE: usize>() {
     }
 }
 
+/// Checks that a pair is the larger whose element is, as a signed number, or whose rank is where the elements are equal.
+unsafe fn max_pairs<V: Lanes<Int8>, const SIZE: usize>() {
+    // The bytes of a number in this machine's order, and a register of pairs of a rank and an element.
+    let bytes = |number: i16| -> Vec<u8> {
+        let bytes = number.to_ne_bytes();
+        if SIZE == 2 { bytes.to_vec() } else { (number as i8).to_ne_bytes().to_vec() }
+    };
+    let pairs = |rank: i16, element: i16| [bytes(rank), bytes(element)].concat().repeat(V::BYTES / SIZE / 2);
+    let (top, least) = if SIZE == 2 { (i16::MAX, i16::MIN) } else { (i8::MAX.into(), i8::MIN.into()) };
+    let ascending = [(-1, least), (0, -2), (3, -2), (-1, -2), (1, 0), (0, 1), (least, 1), (0, top)];
+    for (at, smaller) in ascending.iter().enumerate() {
+        for larger in &ascending[at..] {
+            let [small, large] = [smaller, larger].map(|&(rank, element)| pairs(rank, element));
+            let [one, other] = [&small, &large].map(|pairs| V::load_raw(pairs.as_ptr()));
+            for result in [one.max_pairs::<SIZE>(other), other.max_pairs::<SIZE>(one)] {
+                let mut bytes = vec![0u8; V::BYTES];
+                result.store_raw(bytes.as_mut_ptr());
+                assert_eq!(bytes, large, "{smaller:?}, {larger:?}");
+            }
+        }
+    }
+}
+
 unsafe fn all<V: Lanes<Int8> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>>() {
     select_by_bytes::<V, 1>();
     select_by_bytes::<V, 2>();
     select_by_bytes::<V, 4>();
     select_by_bytes::<V, 8>();
+    max_pairs::<V, 1>();
+    max_pairs::<V, 2>();
     find::<Int8, V>();
     find::<Float16, V>();
     find::<Float32, V>();

@@ -55,7 +55,7 @@
 
 use crate::isa::{Set, Task};
 use crate::kernels::by_integers::is_undecided;
-use crate::kernels::lanes::prefetch_rows;
+use crate::kernels::lanes::{prefetch_rows, write_bits};
 use crate::kernels::short_rows::zips::{apart, in_order, max_of_pairs, transpose, unroll, zip_pairs, zips};
 use crate::kernels::short_rows::{AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, Mode, with_keys};
 use crate::thresholds::PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
@@ -230,11 +230,12 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         debug_assert!(count <= MOST_ELEMENTS && job.len <= most, "rows of {}", job.len);
         for number in 0..count {
             let lanes = if Self::HAS_PAIRS {
-                let ranks: [u8; TRANSPOSED_PART_BYTES] = std::array::from_fn(|at| {
-                    let place = place(self.start(number) + at / K::SIZE);
+                let mut ranks = [0u8; TRANSPOSED_PART_BYTES];
+                for at in 0..TRANSPOSED_PART_BYTES / K::SIZE {
+                    let place = place(self.start(number) + at);
                     let rank = if job.last { place } else { !place };
-                    rank.to_le_bytes()[at % K::SIZE]
-                });
+                    write_bits(ranks.as_mut_ptr().add(at * K::SIZE), rank as u64, K::SIZE);
+                }
                 V::load_parts(Readable::bytes(ranks.as_ptr(), ranks.len()), 0)
             } else {
                 splat::<K, V>(place(number) as i64)
