@@ -184,11 +184,12 @@ pub const INTERLEAVED_MOST_COLUMNS: usize = INTERLEAVED_MANY_BYTES + INTERLEAVED
 /// The most positions of a tile, for all element types: their indices take 16 KiB.
 pub const TILE_MOST_POSITIONS: usize = 2048;
 
-/// Rows and columns of a tile by which is guessed whether integers decide its columns of 16-bit floats: all but two of the columns that are
-/// looked at have to be decided. With 8 rows, of which random columns leave every 256th undecided, 256 KB of 8 rows take 1.5 times as
+/// Rows and columns of a tile by which is guessed whether integers decide its columns of 16-bit floats, and how many of those columns they
+/// may leave undecided. With 8 rows, of which random columns leave every 256th undecided, 256 KB of 8 rows take 1.5 times as
 /// long as by their keys with AVX-512 (Xeon, family 6, model 167).
 pub const PROBED_ROWS: usize = 16;
 pub const PROBED_COLUMNS: usize = 16;
+pub const PROBED_MOST_UNDECIDED: usize = 2;
 
 /// Elements of such a tile: of fewer, a look at some would be a tenth of the work.
 pub const QUICK_LEAST_ELEMENTS: usize = if cfg!(debug_assertions) { 256 } else { 1 << 13 };

@@ -12,8 +12,6 @@
 //!
 //! Elements that are never above zero take 1.0 to 1.05 times as long as by their keys alone.
 
-#![allow(unsafe_op_in_unsafe_fn, reason = "a kernel's body: a few instructions with one safety condition")]
-
 use crate::thresholds::KEYS_BATCHES;
 use crate::vector::{Kind, Lanes, Mask, splat};
 
@@ -23,7 +21,8 @@ use crate::vector::{Kind, Lanes, Mask, splat};
 /// The registers belong to the instruction set in force.
 #[inline(always)]
 pub unsafe fn is_undecided<K: Kind, V: Lanes<K>>(best: V) -> bool {
-    splat::<K, V>(1).gt(best).any()
+    // SAFETY: the caller's promise.
+    unsafe { splat::<K, V>(1).gt(best).any() }
 }
 
 /// Compares `integers`, or `keys` where they do not decide, in all of `count` rows or blocks. Each takes the number of the first, and

@@ -35,7 +35,9 @@ use crate::isa::Task;
 use crate::kernels::lanes::{Aligned, IndexOf, LINE, LaneOf, Lines, Outputs, Source, prefetch_rows};
 use crate::kernels::passes::{Passes, Stretches, TILE_BYTES, TILE_OF_MEMORY_BYTES};
 use crate::kernels::undecided::Undecided;
-use crate::thresholds::{OF_MEMORY_STRETCH_BYTES, PROBED_COLUMNS, PROBED_ROWS, QUICK_LEAST_ELEMENTS};
+use crate::thresholds::{
+    OF_MEMORY_STRETCH_BYTES, PROBED_COLUMNS, PROBED_MOST_UNDECIDED, PROBED_ROWS, QUICK_LEAST_ELEMENTS,
+};
 use crate::vector::extent::Writable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -65,6 +67,9 @@ pub struct Columns<'a, S: Source, X> {
 /// The key of a source's elements.
 type KeyOf<S> = Key<<S as Source>::Element>;
 
+/// The elements of a source with lanes that are quicker to make.
+type QuickOf<S> = <<S as Source>::Element as HasLane>::Quick;
+
 /// The best lane of a column, and its row.
 type Champion<F> = (<F as HasLane>::Lane, <<F as HasLane>::Lane as Lane>::Index);
 
@@ -92,7 +97,7 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
         debug_assert!(self.rows > 0 && (!places || self.rows <= most));
         let undecided = if Self::HAS_QUICK_LANES {
             match self.suits_quick_lanes() {
-                true => self.accumulate::<<S::Element as HasLane>::Quick, true, true>(),
+                true => self.accumulate::<QuickOf<S>, true, true>(),
                 false => Undecided::all(self.columns),
             }
         } else if places {
@@ -136,8 +141,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     }
 
     /// Whether there are lanes that are quicker to make. Where both ends are wanted, few elements lie at the decisive side of zero.
-    const HAS_QUICK_LANES: bool =
-        <S::Element as HasLane>::Quick::IS_QUICK && !S::MASKED && !X::BOTH && X::First::NAN_WINS;
+    const HAS_QUICK_LANES: bool = QuickOf::<S>::IS_QUICK && !S::MASKED && !X::BOTH && X::First::NAN_WINS;
 
     /// Whether those lanes will probably decide nearly all columns: they decide some, by some of the rows.
     ///
@@ -150,13 +154,13 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         }
         let mut best = [worst::<X::First, _>(); PROBED_COLUMNS];
         for row in 0..PROBED_ROWS {
-            let line = self.lines.line::<S::As<<S::Element as HasLane>::Quick>>(row as isize);
+            let line = self.lines.line::<S::As<QuickOf<S>>>(row as isize);
             for column in 0..PROBED_COLUMNS {
                 best[column] = pick::<X::First, _>(line.lane::<X::First>(column), best[column]);
             }
         }
-        best.iter().filter(|&&lane| <S::Element as HasLane>::Quick::settle::<X::First>(lane).1).count()
-            >= PROBED_COLUMNS - 2
+        let is_undecided = |&&lane: &&_| !QuickOf::<S>::settle::<X::First>(lane).1;
+        best.iter().filter(is_undecided).count() <= PROBED_MOST_UNDECIDED
     }
 
     /// Accumulates the columns that lanes have not decided with keys, which place NaN in the order. Where NaN alone is undecided,
@@ -171,13 +175,10 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             let outputs = [0, self.to.len() - 1].map(|end| self.to[end].from(from, size));
             let part = Columns::<S, X> {
                 lines: self.lines.skip::<S::Element>(from),
-                rows: self.rows,
                 columns: to - from,
-                last: self.last,
                 to: &outputs[..self.to.len()],
-                passes: self.passes,
                 large: Writable::none(),
-                ends: PhantomData,
+                ..*self
             };
             if const { Self::HAS_QUICK_LANES } {
                 part.accumulate::<<S::Element as HasLane>::Ordered, true, true>();
@@ -207,18 +208,13 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let index = to.places_of(columns);
         // Not for narrow lanes: the compiler would compute them at the width of the results.
         let bare = EXACT && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 && !to.wants_keys() && !to.wants_values();
-        let nan_of_few = match rows {
-            2 if bare => Some(few::<S::As<F>, X::First, 2>(lines, columns, last, index)),
-            3 if bare => Some(few::<S::As<F>, X::First, 3>(lines, columns, last, index)),
-            4 if bare => Some(few::<S::As<F>, X::First, 4>(lines, columns, last, index)),
-            5 if bare => Some(few::<S::As<F>, X::First, 5>(lines, columns, last, index)),
-            _ => None,
-        };
-        if let Some(nan) = nan_of_few {
-            if nan {
-                undecided.add(0, columns);
-            }
-            return undecided;
+        let all_if = |nan| if nan { Undecided::all(columns) } else { undecided };
+        match rows {
+            2 if bare => return all_if(few::<S::As<F>, X::First, 2>(lines, columns, last, index)),
+            3 if bare => return all_if(few::<S::As<F>, X::First, 3>(lines, columns, last, index)),
+            4 if bare => return all_if(few::<S::As<F>, X::First, 4>(lines, columns, last, index)),
+            5 if bare => return all_if(few::<S::As<F>, X::First, 5>(lines, columns, last, index)),
+            _ => {}
         }
         let size = size_of::<F>();
         let Passes { height: most, ahead_rows, ahead_bytes, .. } = self.passes;
@@ -299,13 +295,8 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             if is_large {
                 self.copy::<F, PLACES, false>(from, one);
             }
-            let stretches = if F::IS_QUICK { 0..count.div_ceil(undecided.stretch) } else { 0..0 };
-            for stretch in stretches {
-                let start = stretch * undecided.stretch;
-                let end = count.min(start + undecided.stretch);
-                if !settle::<F, X::First>(&mut one.best[start..end]) {
-                    undecided.add(from + start, from + end);
-                }
+            if F::IS_QUICK {
+                settle::<F, X::First>(one.best, from, &mut undecided);
             }
             let part = Self { lines: self.lines.skip::<S::Element>(from), columns: count, ..*self };
             part.write::<F, X::First, PLACES>(one, self.to[0].from(from, size));
@@ -511,19 +502,25 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
     S::Element::has_nan(flags)
 }
 
-/// Settles the best lanes of a stretch; returns whether all of them decide.
+/// Settles the best lanes of the columns from number `from` on; adds the stretches where some do not decide.
 ///
 /// # Safety
 /// There is a lane for each column.
 #[inline(always)]
-unsafe fn settle<F: HasLane, O: Order>(best: &mut [MaybeUninit<F::Lane>]) -> bool {
-    let mut open = <F::Lane as Lane>::Index::ZERO;
-    for column in 0..best.len() {
-        let (lane, decides) = F::settle::<O>(best[column].assume_init());
-        best[column].write(lane);
-        open = open.or(!decides);
+unsafe fn settle<F: HasLane, O: Order>(best: &mut [MaybeUninit<F::Lane>], mut from: usize, undecided: &mut Undecided) {
+    for stretch in best.chunks_mut(undecided.stretch) {
+        let mut open = <F::Lane as Lane>::Index::ZERO;
+        for best in &mut *stretch {
+            let (lane, decides) = F::settle::<O>(best.assume_init());
+            best.write(lane);
+            open = open.or(!decides);
+        }
+        let to = from + stretch.len();
+        if open.any() {
+            undecided.add(from, to);
+        }
+        from = to;
     }
-    !open.any()
 }
 
 /// Compares all of `ROWS` rows and writes the row numbers directly. Returns whether a lane was NaN.

@@ -151,9 +151,7 @@ impl SmallInner {
             set.run(Several::<K, I::Narrow> { job: self, flip, infinity, kind: PhantomData })
         }
     }
-}
 
-impl SmallInner {
     /// Reads blocks whose columns fill a register.
     ///
     /// # Safety

@@ -339,10 +339,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             });
         }, 0 1 2 3);
         let best = columns[0];
-        if K::FLOAT && (V::has_nan(nans, best, constants.infinity) || best.any_eq(splat::<K, V>(0))) {
-            return false;
-        }
-        if M::AS_INTEGERS && is_undecided::<K, V>(best) {
+        if Self::is_undecided(nans, best, constants) || K::FLOAT && best.any_eq(splat::<K, V>(0)) {
             return false;
         }
         debug_assert!(rows.first + V::LANES <= job.rows);
@@ -388,18 +385,12 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
                 best[at] = max_of_pairs::<K, V>(low, high);
             });
         }, 0 1 2);
-        let (ranks, mut best) = apart::<K, V>(best[0], best[1 % Q]);
-        if !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) {
+        let (ranks, best) = apart::<K, V>(best[0], best[1 % Q]);
+        if Self::is_undecided(nans, best, constants) {
             return false;
         }
-        if M::AS_INTEGERS && is_undecided::<K, V>(best) {
-            return false;
-        }
-        let mut places = if job.last { ranks } else { ranks.xor(splat::<K, V>(-1)) };
-        if R::WHOLE {
-            (best, places) = (in_order::<V, Q>(best), in_order::<V, Q>(places));
-        }
-        self.write(rows.first, best, places, constants);
+        let places = if job.last { ranks } else { ranks.xor(splat::<K, V>(-1)) };
+        self.write::<R>(rows.first, best, places, constants);
         true
     }
 
@@ -438,14 +429,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             });
         }
         // Bytes behind the last row may look like NaN too: then the caller reads the batch in vain, but rightly.
-        if !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) {
+        if Self::is_undecided(nans, best, constants) {
             return false;
-        }
-        if M::AS_INTEGERS && is_undecided::<K, V>(best) {
-            return false;
-        }
-        if R::WHOLE {
-            (best, place) = (in_order::<V, Q>(best), in_order::<V, Q>(place));
         }
         if M::BOTH {
             let first = rows.first;
@@ -454,7 +439,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             best.xor(constants.flip).store(job.values::<K>().add(first * K::SIZE));
             least.xor(constants.flip).store(job.other.add(first * K::SIZE));
         } else {
-            self.write(rows.first, best, place, constants);
+            self.write::<R>(rows.first, best, place, constants);
         }
         true
     }
@@ -513,13 +498,26 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         lanes
     }
 
+    /// Whether a lane was NaN that counts, or integers do not decide.
+    ///
+    /// # Safety
+    /// As for [`answer`](Self::answer).
+    #[inline(always)]
+    unsafe fn is_undecided(nans: Nans<K, V>, best: V, constants: Constants<V>) -> bool {
+        !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) || M::AS_INTEGERS && is_undecided::<K, V>(best)
+    }
+
     /// Writes the results of a batch.
     ///
     /// # Safety
     /// As for [`run`].
     #[inline(always)]
-    unsafe fn write(&self, first: usize, best: V, place: V, Constants { flip, least, .. }: Constants<V>) {
+    unsafe fn write<R: Reading>(&self, first: usize, mut best: V, mut place: V, constants: Constants<V>) {
         let job = self.0;
+        let Constants { flip, least, .. } = constants;
+        if R::WHOLE {
+            (best, place) = (in_order::<V, Q>(best), in_order::<V, Q>(place));
+        }
         debug_assert!(first + V::LANES <= job.rows);
         if job.to.wants_places() {
             let least = best.eq(least);
