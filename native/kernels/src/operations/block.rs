@@ -179,7 +179,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     /// Reads neighbouring rows of `len` columns, `group` of them at a time, as one wide row. Each begins where
-    /// the last one ends, without a mask; keys and indices are wanted.
+    /// the last one ends, without a mask; keys and indices are wanted, or values of integers alone.
     ///
     /// # Safety
     /// The rows are readable, and there is room for the results.
@@ -193,6 +193,10 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             return unsafe { read_columns(ends, lines, (rows, len), last, Passes::OF_CACHES) };
         }
         debug_assert!(width <= INTERLEAVED_MOST_COLUMNS, "{group} rows of {len} columns");
+        if self.plan.uncounted {
+            // SAFETY: the caller's promise.
+            return unsafe { self.interleaved_values(ends, lines, rows, len, group) };
+        }
         let mut keys = [(); ENDS].map(|()| Aligned([const { MaybeUninit::<u64>::uninit() }; INTERLEAVED_MOST_COLUMNS]));
         let mut index =
             [(); ENDS].map(|()| Aligned([const { MaybeUninit::<i64>::uninit() }; INTERLEAVED_MOST_COLUMNS]));
@@ -225,6 +229,42 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// As [`interleaved`](Self::interleaved), for the values of integers alone. Those of the wide rows are rows of `len` columns
+    /// once more; the remaining rows follow them.
+    ///
+    /// # Safety
+    /// The rows are readable, and there is room for the results.
+    unsafe fn interleaved_values(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize, group: usize) {
+        let width = len * group;
+        let size = ends.inputs[0].element.size();
+        let mut values =
+            [(); ENDS].map(|()| Aligned([const { MaybeUninit::<u64>::uninit() }; 2 * INTERLEAVED_MOST_COLUMNS]));
+        let values = values.each_mut().map(|values| values.0.as_mut_ptr().cast::<u8>());
+        // SAFETY: there is room for as many columns, and for as many again.
+        let parts = values.map(|values| unsafe { Outputs::new(ptr::null_mut(), values, ptr::null_mut(), width) });
+        let wide = EndsOfBlock { to: &parts[..ends.inputs.len()], ..ends };
+        // SAFETY: the caller's promise.
+        unsafe {
+            read_columns(wide, lines.every(group as isize), (rows / group, width), self.last(), self.plan.passes)
+        };
+        let others = rows % group;
+        let from = lines.from((rows - others) as isize).data;
+        for end in 0..ends.inputs.len() {
+            let one = EndsOfBlock {
+                inputs: &ends.inputs[end..=end],
+                against: &ends.against[end..=end],
+                to: &ends.to[end..=end],
+            };
+            let bytes = others * len * size;
+            // SAFETY: the caller's promise; the remaining rows are fewer than those of a wide row, whose values have been written.
+            unsafe {
+                values[end].add(width * size).copy_from_nonoverlapping(from.read(bytes), bytes);
+                let lines = Lines::plain(values[end], (len * size) as isize, group + others, len * size);
+                read_columns(one, lines, (group + others, len), self.last(), Passes::OF_CACHES);
             }
         }
     }

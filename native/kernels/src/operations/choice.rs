@@ -94,6 +94,8 @@ pub struct Plan<'a> {
     pub reduced: ReductionAxis,
     /// Elements of a block along it.
     pub chunk: usize,
+    /// Whether values alone are wanted, and columns are combined without the numbers of their rows.
+    pub uncounted: bool,
     /// The other reduced axes.
     pub outer_reduced: &'a [ReductionAxis],
     /// Bytes of all elements: kernels prefetch what the caches do not hold.
@@ -213,10 +215,9 @@ impl Request<'_> {
         }
     }
 
-    /// Positions of a tile, and elements of a block along the reduced axis, before axes and threads bound them. The rows of columns
-    /// may be `uncounted`.
+    /// Positions of a tile, and elements of a block along the reduced axis, before axes and threads bound them.
     #[inline(always)]
-    fn sizes(&self, plan: &Plan, uncounted: bool) -> (usize, usize) {
+    fn sizes(&self, plan: &Plan) -> (usize, usize) {
         let &Plan { form, packed, ref kept, ref reduced, .. } = plan;
         let size = self.input.element.size();
         let scratch = if self.input.omits() { OMIT_BLOCK_BYTES } else { PACKED_BLOCK_BYTES };
@@ -224,9 +225,8 @@ impl Request<'_> {
             Form::Columns if plan.copies_mask => (MASKED_TILE_COLUMNS, MASK_COPY_BYTES / MASKED_TILE_COLUMNS),
             // As many columns as the kernel keeps bests of.
             Form::Columns if !packed => {
-                let chunk = if uncounted { usize::MAX } else { rows_counted(size) };
-                let is_large = plan.is_large_tile(self, uncounted);
-                return (if is_large { tile_of_memory(size) } else { tile_of_caches(size) }, chunk);
+                let is_large = plan.is_large_tile(self);
+                return (if is_large { tile_of_memory(size) } else { tile_of_caches(size) }, plan.most_rows(size));
             }
             Form::Columns => {
                 let chunk = if is_short(size, kept, reduced) { reduced.len } else { ROWS_LEAST_ELEMENTS / 2 };
@@ -243,7 +243,7 @@ impl Request<'_> {
                 ((BOTH_ENDS_TILE_BYTES / size / reduced.len + 1).next_multiple_of(BATCH_MULTIPLE_ROWS), usize::MAX)
             }
             Form::Rows | Form::RowBatches => (TILE_MOST_POSITIONS, usize::MAX),
-            Form::Interleaved(rows) => (kept.len, rows.saturating_mul(rows_counted(size))),
+            Form::Interleaved(_) => (kept.len, plan.most_rows(size)),
         };
         (tile.min(tile_of_caches(size)), chunk)
     }
@@ -298,10 +298,11 @@ impl<'a> Plan<'a> {
         let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
         let (&reduced, outer_reduced) = layout.reduced.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
         let has_columns = form == Form::Columns && !packed;
+        let has_wide_rows = matches!(form, Form::Interleaved(_));
         let copies_mask = has_columns && request.input.omits() && kept.strides.mask != 1;
         // The values of integers alone need no rows, where the places along the reduced axis are the indices.
         let is_whole = outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
-        let uncounted = has_columns && is_whole && !request.places && element.is_integer();
+        let uncounted = (has_columns || has_wide_rows) && is_whole && !request.places && element.is_integer();
         let mut plan = Self {
             form,
             packed,
@@ -312,13 +313,14 @@ impl<'a> Plan<'a> {
             outer_kept,
             reduced,
             chunk: reduced.len,
+            uncounted,
             outer_reduced,
             bytes,
             rows_ahead: if packed { 0 } else { rows_ahead(request.input, bytes) },
             passes: Passes::OF_CACHES,
             past_caches: has_columns && past_caches(size, &reduced, bytes),
         };
-        let (tile, chunk) = request.sizes(&plan, uncounted);
+        let (tile, chunk) = request.sizes(&plan);
         plan.tile = tile.min(kept.len).max(1);
         plan.chunk = chunk.min(reduced.len).max(1);
         if tasks > 1 {
@@ -326,10 +328,11 @@ impl<'a> Plan<'a> {
         }
         // Blocks that are combined need places, and so rows that can be counted.
         if uncounted && plan.blocks() > 1 {
-            plan.chunk = plan.chunk.min(rows_counted(size));
+            plan.uncounted = false;
+            plan.chunk = plan.chunk.min(plan.most_rows(size));
         }
-        if (has_columns || matches!(form, Form::Interleaved(_))) && bytes >= COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES {
-            plan.passes = plan.passes_of_memory(request, uncounted);
+        if (has_columns || has_wide_rows) && bytes >= COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES {
+            plan.passes = plan.passes_of_memory(request);
         }
         plan
     }
@@ -349,30 +352,40 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// The most rows of columns of `size` bytes that a block has: as many as are counted.
+    fn most_rows(&self, size: usize) -> usize {
+        match self.form {
+            _ if self.uncounted => usize::MAX,
+            Form::Interleaved(rows) => rows.saturating_mul(rows_counted(size)),
+            _ => rows_counted(size),
+        }
+    }
+
     /// Whether tiles of unpacked columns are as large as fits the second-level cache: memory holds the array, and rows are long. Where
     /// other blocks follow, rows that are shorter than such a tile are read in pieces, unless they are `uncounted`.
-    fn is_large_tile(&self, request: &Request, uncounted: bool) -> bool {
+    fn is_large_tile(&self, request: &Request) -> bool {
         // Asked first: it is all that a call for a small array asks.
         if self.bytes < COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES {
             return false;
         }
         let row = self.kept.len * request.input.element.size();
-        let are_long = row > TILE_BYTES && (uncounted || self.outer_kept.is_empty() || row >= TILE_OF_MEMORY_BYTES);
+        let are_long =
+            row > TILE_BYTES && (self.uncounted || self.outer_kept.is_empty() || row >= TILE_OF_MEMORY_BYTES);
         let has_kernel = request.ends == 1 && !request.input.omits();
         let is_tall = self.reduced.len >= TILE_OF_MEMORY_LEAST_ROWS;
         has_kernel && are_long && is_tall
     }
 
-    /// How the rows of columns that memory holds are cut; they may be `uncounted`.
-    fn passes_of_memory(&self, request: &Request, uncounted: bool) -> Passes {
+    /// How the rows of columns that memory holds are cut.
+    fn passes_of_memory(&self, request: &Request) -> Passes {
         let passes = Passes { height: OF_MEMORY_HEIGHT, stretch: OF_MEMORY_STRETCH_BYTES, ..Passes::OF_CACHES };
-        let is_large = self.is_large_tile(request, uncounted);
+        let is_large = self.is_large_tile(request);
         if matches!(self.form, Form::Interleaved(_)) {
             let ahead_bytes = NARROW_ROWS_AHEAD_BYTES as isize;
             Passes { ahead_bytes, stretch: INTERLEAVED_STRETCH_BYTES, ..Passes::OF_CACHES }
         } else if self.kept.len * request.input.element.size() <= TILE_BYTES {
             Passes { ahead_rows: WHOLE_ROWS_AHEAD_ROWS, ..passes }
-        } else if uncounted && (is_large || InstructionSet::current() == InstructionSet::Avx512) {
+        } else if self.uncounted && (is_large || InstructionSet::current() == InstructionSet::Avx512) {
             // Compared so fast that the processor reads far enough ahead by itself.
             Passes::OF_CACHES
         } else if is_large {

@@ -188,7 +188,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
     /// Whether a tile is a single block, not combined from parts, whose places already are the indices.
     fn are_tiles(&self) -> bool {
-        let has_parts = self.plan.blocks() > 1 || matches!(self.plan.form, Form::Interleaved(_));
+        let is_interleaved = matches!(self.plan.form, Form::Interleaved(_)) && !self.plan.uncounted;
+        let has_parts = self.plan.blocks() > 1 || is_interleaved;
         let reduced = self.plan.reduced;
         let are_indices = (reduced.strides.index == 1 || reduced.len == 1) && self.origin.index == 0;
         !has_parts && are_indices
