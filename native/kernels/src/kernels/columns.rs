@@ -224,12 +224,13 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let is_large = Self::reads_large_tiles::<PLACES, EXACT>() && columns * size > TILE_BYTES;
         let near = if is_large { TILE_BYTES / size } else { columns };
         let others = if X::BOTH { near } else { 0 };
+        let head = if is_large { 0 } else { stretches.head };
         let mut best = TileMemory::new();
         let mut place = TileMemory::new();
-        let mut first = Accumulators::<F> { best: best.slice(near), place: place.slice(near) };
+        let mut first = Accumulators::<F> { best: best.slice(near, head), place: place.slice(near, head) };
         let mut best = TileMemory::new();
         let mut place = TileMemory::new();
-        let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
+        let mut second = Accumulators::<F> { best: best.slice(others, head), place: place.slice(others, head) };
         // Exact heights only for what most calls want: places at one end.
         let exact = EXACT && !X::BOTH && !S::MASKED;
         let mut row = 0;
@@ -419,19 +420,22 @@ impl<F: HasLane> Accumulators<'_, F> {
 }
 
 /// Memory on the stack for one value per column.
-struct TileMemory(Aligned<[MaybeUninit<u64>; TILE_BYTES / 8]>);
+struct TileMemory(Aligned<[MaybeUninit<u64>; (TILE_BYTES + LINE) / 8]>);
 
 impl TileMemory {
     #[inline(always)]
     fn new() -> Self {
-        Self(Aligned([const { MaybeUninit::uninit() }; TILE_BYTES / 8]))
+        Self(Aligned([const { MaybeUninit::uninit() }; (TILE_BYTES + LINE) / 8]))
     }
 
+    /// Room for `len` values, of which number `head`, less than a line, begins a cache line.
     #[inline(always)]
-    fn slice<T>(&mut self, len: usize) -> &mut [MaybeUninit<T>] {
-        assert!(len * size_of::<T>() <= TILE_BYTES && align_of::<T>() <= 8);
+    fn slice<T>(&mut self, len: usize, head: usize) -> &mut [MaybeUninit<T>] {
+        let before = head * size_of::<T>();
+        let start = before.next_multiple_of(LINE) - before;
+        assert!(start + len * size_of::<T>() <= size_of::<Self>() && align_of::<T>() <= 8);
         // SAFETY: the memory is large enough and aligned, and may hold anything.
-        unsafe { std::slice::from_raw_parts_mut(self.0.0.as_mut_ptr().cast(), len) }
+        unsafe { std::slice::from_raw_parts_mut(self.0.0.as_mut_ptr().byte_add(start).cast(), len) }
     }
 }
 

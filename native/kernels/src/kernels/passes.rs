@@ -5,7 +5,6 @@
 //! than that vector once more.
 
 use crate::kernels::lanes::{LINE, Lines};
-use crate::thresholds::ALIGNED_LEAST_ROW_BYTES;
 
 /// Bytes of elements that a tile holds side by side.
 pub const TILE_BYTES: usize = 8192;
@@ -24,11 +23,14 @@ pub struct Passes {
     pub ahead_bytes: isize,
     /// Bytes of each row that are read, and prefetched, at a time.
     pub stretch: usize,
+    /// Bytes of a row from which on its vectors do not cross cache lines.
+    pub aligned_from: usize,
 }
 
 impl Passes {
     /// For what the caches hold: the highest passes, and nothing is prefetched.
-    pub const OF_CACHES: Self = Self { height: 8, ahead_rows: 0, ahead_bytes: 0, stretch: TILE_BYTES };
+    pub const OF_CACHES: Self =
+        Self { height: 8, ahead_rows: 0, ahead_bytes: 0, stretch: TILE_BYTES, aligned_from: usize::MAX };
 
     /// Whether anything is prefetched.
     #[inline(always)]
@@ -48,7 +50,7 @@ pub struct Stretches {
     /// Columns of a cache line.
     line: usize,
     /// Columns before the first that begins a line; 0 where lines do not matter.
-    head: usize,
+    pub head: usize,
 }
 
 impl Stretches {
@@ -56,11 +58,15 @@ impl Stretches {
     #[inline(always)]
     pub fn new(passes: Passes, lines: Lines, columns: usize, size: usize) -> Self {
         let most = passes.stretch / size;
-        if !passes.prefetches() && columns <= most || columns * size < LINE {
-            return Self { columns, most: columns, line: 1, head: 0 };
+        let whole = Self { columns, most: columns, line: 1, head: 0 };
+        if columns * size < LINE {
+            return whole;
         }
-        let are_alike = lines.stride % LINE as isize == 0 && columns * size >= ALIGNED_LEAST_ROW_BYTES;
+        let are_alike = lines.stride % LINE as isize == 0 && columns * size >= passes.aligned_from;
         let head = if are_alike { lines.data.address().addr().wrapping_neg() % LINE / size } else { 0 };
+        if head == 0 && !passes.prefetches() && columns <= most {
+            return whole;
+        }
         Self { columns, most, line: LINE / size, head }
     }
 

@@ -7,7 +7,7 @@
 use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
 use crate::kernels::columns::{Columns, bytes_of_large_tile};
-use crate::kernels::lanes::{Aligned, Lines, Outputs, Scratch, Source, bits};
+use crate::kernels::lanes::{Aligned, LINE, Lines, Outputs, Scratch, Source, bits};
 use crate::kernels::omit::{OMIT_BLOCK_BYTES, ReplaceSkipped};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::passes::Passes;
@@ -20,14 +20,23 @@ use crate::operations::choice::{
 use crate::operations::input::{Input, with_sources};
 use crate::operations::sink::{MinusOne, combine};
 use crate::thresholds::{
-    Answer, INTERLEAVED_MOST_COLUMNS, MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS,
-    ROWS_OF_MEMORY_LEAST_ARRAY_BYTES,
+    Answer, INTERLEAVED_ALIGNED_LEAST_COLUMN_BYTES, INTERLEAVED_MOST_COLUMNS, MASK_COPY_BYTES, NAN_RETRY_ROWS,
+    ROWS_LEAST_ELEMENTS, ROWS_OF_MEMORY_LEAST_ARRAY_BYTES,
 };
 use crate::vector::extent::{Readable, Writable};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
+
+/// Elements of narrow columns that are combined once wide rows have been read: the extrema of those, fewer elements before them than a
+/// cache line has, and fewer behind them than a wide row has.
+const PARTS: usize = 2 * INTERLEAVED_MOST_COLUMNS + LINE;
+
+/// Bits for the number of a row among the rows of these parts.
+const ROW_BITS: u32 = 12;
+
+const _: () = assert!(PARTS < 1 << ROW_BITS);
 
 /// The blocks of a plan.
 #[derive(Debug)]
@@ -181,6 +190,13 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reads neighbouring rows of `len` columns, `group` of them at a time, as one wide row. Each begins where
     /// the last one ends, without a mask; keys and indices are wanted, or values of integers alone.
     ///
+    /// Where that pays, the first wide row begins at a cache line, so that no vector crosses lines:
+    ///
+    /// ```text
+    /// the parts: the elements before the first wide row, the extrema of the columns of wide rows, the elements behind them
+    /// the parts are rows of `len` columns once more, and their columns are combined
+    /// ```
+    ///
     /// # Safety
     /// The rows are readable, and there is room for the results.
     unsafe fn interleaved(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize, group: usize) {
@@ -188,83 +204,63 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let size = inputs[0].element.size();
         let last = self.last();
         let width = len * group;
-        if rows < group {
+        let column = rows / group * size;
+        let is_aligned = (width * size).is_multiple_of(LINE)
+            && (self.plan.uncounted || column >= INTERLEAVED_ALIGNED_LEAST_COLUMN_BYTES);
+        let head = match is_aligned {
+            true => (lines.data.address().addr().wrapping_neg() % LINE / size).min(rows * len),
+            false => 0,
+        };
+        let wide = (rows * len - head) / width;
+        if wide == 0 {
             // SAFETY: the caller's promise.
             return unsafe { read_columns(ends, lines, (rows, len), last, Passes::OF_CACHES) };
         }
         debug_assert!(width <= INTERLEAVED_MOST_COLUMNS, "{group} rows of {len} columns");
-        if self.plan.uncounted {
-            // SAFETY: the caller's promise.
-            return unsafe { self.interleaved_values(ends, lines, rows, len, group) };
-        }
-        let mut keys = [(); ENDS].map(|()| Aligned([const { MaybeUninit::<u64>::uninit() }; INTERLEAVED_MOST_COLUMNS]));
-        let mut index =
-            [(); ENDS].map(|()| Aligned([const { MaybeUninit::<i64>::uninit() }; INTERLEAVED_MOST_COLUMNS]));
+        let mut elements = MaybeUninit::<[Aligned<[u64; PARTS]>; ENDS]>::uninit();
+        let mut index = MaybeUninit::<[Aligned<[i64; PARTS]>; ENDS]>::uninit();
+        let elements = elements.as_mut_ptr().cast::<Aligned<[u64; PARTS]>>();
+        let index = index.as_mut_ptr().cast::<Aligned<[i64; PARTS]>>();
         let parts: [Outputs; ENDS] = std::array::from_fn(|end| {
-            let keys = keys[end].0.as_mut_ptr().cast();
-            // SAFETY: both have room for as many columns.
-            unsafe { Outputs::new(keys, ptr::null_mut(), index[end].0.as_mut_ptr().cast(), width) }
-        });
-        // The remaining rows are read together with some of the rows before them.
-        for (first, wide) in [(0, rows / group), (rows - group, usize::from(!rows.is_multiple_of(group)))] {
-            if wide == 0 {
-                break;
-            }
-            let lines = lines.from(first as isize).every(group as isize);
-            let ends = EndsOfBlock { inputs, against, to: &parts[..inputs.len()] };
-            // SAFETY: the caller's promise; the parts have room for as many columns.
-            unsafe { read_columns(ends, lines, (wide, width), last, self.plan.passes) };
-            for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
-                // The neighbours are combined; the first of them is the result so far.
-                for neighbour in 0..group {
-                    let part = part.from(neighbour * len, size);
-                    let row = |wide| wide * group as i64 + (first + neighbour) as i64;
-                    // SAFETY: both have keys for `len` columns, and places that the kernel has written.
-                    unsafe {
-                        part.map_places(len, |_, wide| if wide < 0 { -1 } else { row(wide) });
-                        if first + neighbour == 0 {
-                            to.copy_from(part, len, size);
-                        } else {
-                            combine(len, *to, part, input, last);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// As [`interleaved`](Self::interleaved), for the values of integers alone. Those of the wide rows are rows of `len` columns
-    /// once more; the remaining rows follow them.
-    ///
-    /// # Safety
-    /// The rows are readable, and there is room for the results.
-    unsafe fn interleaved_values(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize, group: usize) {
-        let width = len * group;
-        let size = ends.inputs[0].element.size();
-        let mut values =
-            [(); ENDS].map(|()| Aligned([const { MaybeUninit::<u64>::uninit() }; 2 * INTERLEAVED_MOST_COLUMNS]));
-        let values = values.each_mut().map(|values| values.0.as_mut_ptr().cast::<u8>());
-        // SAFETY: there is room for as many columns, and for as many again.
-        let parts = values.map(|values| unsafe { Outputs::new(ptr::null_mut(), values, ptr::null_mut(), width) });
-        let wide = EndsOfBlock { to: &parts[..ends.inputs.len()], ..ends };
-        // SAFETY: the caller's promise.
-        unsafe {
-            read_columns(wide, lines.every(group as isize), (rows / group, width), self.last(), self.plan.passes)
-        };
-        let others = rows % group;
-        let from = lines.from((rows - others) as isize).data;
-        for end in 0..ends.inputs.len() {
-            let one = EndsOfBlock {
-                inputs: &ends.inputs[end..=end],
-                against: &ends.against[end..=end],
-                to: &ends.to[end..=end],
+            let elements = elements.wrapping_add(end).cast();
+            let (keys, values, index) = match to[0].wants_keys() {
+                true => (elements, ptr::null_mut(), index.wrapping_add(end).cast()),
+                false => (ptr::null_mut(), elements, ptr::null_mut()),
             };
-            let bytes = others * len * size;
-            // SAFETY: the caller's promise; the remaining rows are fewer than those of a wide row, whose values have been written.
+            // SAFETY: there is room for as many.
+            unsafe { Outputs::new(keys, values, index, PARTS) }
+        });
+        let behind = head + wide * width;
+        let left = rows * len - behind;
+        for (first, number, columns, part) in
+            [(0, 1, head, 0), (head, wide, width, head), (behind, 1, left, head + width)]
+        {
+            let to = parts.map(|parts| parts.from(part, size));
+            let ends = EndsOfBlock { inputs, against, to: &to[..inputs.len()] };
+            let lines = Lines { data: lines.data.wrapping_add(first * size), ..lines }.every(group as isize);
+            // SAFETY: the caller's promise; the parts have room for as many columns.
+            unsafe { read_columns(ends, lines, (number, columns), last, self.plan.passes) };
+        }
+        let rows = (head + width + left) / len;
+        for (end, parts) in parts[..inputs.len()].iter().enumerate() {
+            let one = EndsOfBlock { inputs: &inputs[end..=end], against: &against[end..=end], to: &to[end..=end] };
+            // SAFETY: all of the parts have been written, and there is room for the results.
             unsafe {
-                values[end].add(width * size).copy_from_nonoverlapping(from.read(bytes), bytes);
-                let lines = Lines::plain(values[end], (len * size) as isize, group + others, len * size);
-                read_columns(one, lines, (group + others, len), self.last(), Passes::OF_CACHES);
+                if parts.wants_keys() {
+                    // Which wide row an element belongs to, and which row of that.
+                    let behind = parts.from(head + width, size);
+                    behind.map_places(left, |_, place| if place < 0 { -1 } else { wide as i64 - 1 });
+                    for row in 0..rows {
+                        parts.from(row * len, size).map_places(len, |_, wide| wide << ROW_BITS | row as i64);
+                    }
+                    join(one, *parts, (rows, len), last);
+                    let row = |place: i64| (place >> ROW_BITS) * group as i64 + (place & ((1 << ROW_BITS) - 1));
+                    to[end].map_places(len, |_, place| if place < 0 { -1 } else { row(place) });
+                } else {
+                    let values = parts.values_of(rows * len, size).address();
+                    let lines = Lines::plain(values, (len * size) as isize, rows, len * size);
+                    read_columns(one, lines, (rows, len), last, Passes::OF_CACHES);
+                }
             }
         }
     }
@@ -446,6 +442,22 @@ unsafe fn write_minus_ones(input: &Input, lines: Lines, rows: usize, to: Outputs
     };
     // SAFETY: the caller's promise.
     unsafe { to.map_places(rows, |row, place| if place < 0 || is_out(row, place as isize) { -1 } else { place }) };
+}
+
+/// Combines rows of `len` results each, which follow one another, at one end of the order; what has been combined is lost.
+///
+/// # Safety
+/// All of the results have been written, and there is room for `len` results.
+unsafe fn join(end: EndsOfBlock, results: Outputs, (mut rows, len): (usize, usize), last: bool) {
+    let size = end.inputs[0].element.size();
+    while rows > 1 {
+        let joined = rows / 2;
+        rows -= joined;
+        // SAFETY: the caller's promise: the rows behind `rows` are combined with the first ones.
+        unsafe { combine(joined * len, results, results.from(rows * len, size), &end.inputs[0], last) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { end.to[0].copy_from(results, len, size) };
 }
 
 /// Reads both ends of the order `at_once`, or one after the other.

@@ -33,9 +33,10 @@ use crate::kernels::small_inner;
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omit};
 use crate::thresholds::{
-    Answer, BATCH_MULTIPLE_ROWS, BOTH_ENDS_TILE_BYTES, COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES, INTERLEAVED_BELOW_COLUMNS,
-    INTERLEAVED_MANY_BYTES, INTERLEAVED_MANY_LEAST_ROWS, INTERLEAVED_STRETCH_BYTES, LONG_ROWS_AHEAD_BYTES, Limits,
-    MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS,
+    ALIGNED_LEAST_ROW_OF_MEMORY_BYTES, Answer, BATCH_MULTIPLE_ROWS, BOTH_ENDS_TILE_BYTES,
+    COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES, INTERLEAVED_BELOW_COLUMNS, INTERLEAVED_MANY_BYTES,
+    INTERLEAVED_MANY_LEAST_ROWS, INTERLEAVED_STRETCH_BYTES, LONG_ROWS_AHEAD_BYTES, Limits, MASK_COPIED_BELOW_ELEMENTS,
+    MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS,
     MASKED_OTHER_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, NARROW_ROWS_AHEAD_BYTES,
     OF_MEMORY_HEIGHT, OF_MEMORY_STRETCH_BYTES, PART_BLOCK_BYTES, PAST_CACHES_MOST_COLUMN_BYTES,
     PREFETCHED_MASKED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_AHEAD_BYTES, PREFETCHED_SWEEP_LEAST_ARRAY_BYTES,
@@ -333,6 +334,9 @@ impl<'a> Plan<'a> {
         }
         if (has_columns || has_wide_rows) && bytes >= COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES {
             plan.passes = plan.passes_of_memory(request);
+        } else if has_columns {
+            let values = usize::from(!request.places);
+            plan.passes.aligned_from = with_set!(I => I::ALIGNED_LEAST_ROW_BYTES[values], usize::MAX);
         }
         plan
     }
@@ -378,16 +382,17 @@ impl<'a> Plan<'a> {
 
     /// How the rows of columns that memory holds are cut.
     fn passes_of_memory(&self, request: &Request) -> Passes {
-        let passes = Passes { height: OF_MEMORY_HEIGHT, stretch: OF_MEMORY_STRETCH_BYTES, ..Passes::OF_CACHES };
+        let of_caches = Passes { aligned_from: ALIGNED_LEAST_ROW_OF_MEMORY_BYTES, ..Passes::OF_CACHES };
+        let passes = Passes { height: OF_MEMORY_HEIGHT, stretch: OF_MEMORY_STRETCH_BYTES, ..of_caches };
         let is_large = self.is_large_tile(request);
         if matches!(self.form, Form::Interleaved(_)) {
             let ahead_bytes = NARROW_ROWS_AHEAD_BYTES as isize;
-            Passes { ahead_bytes, stretch: INTERLEAVED_STRETCH_BYTES, ..Passes::OF_CACHES }
+            Passes { ahead_bytes, stretch: INTERLEAVED_STRETCH_BYTES, ..of_caches }
         } else if self.kept.len * request.input.element.size() <= TILE_BYTES {
             Passes { ahead_rows: WHOLE_ROWS_AHEAD_ROWS, ..passes }
         } else if self.uncounted && (is_large || InstructionSet::current() == InstructionSet::Avx512) {
             // Compared so fast that the processor reads far enough ahead by itself.
-            Passes::OF_CACHES
+            of_caches
         } else if is_large {
             Passes { ahead_bytes: LONG_ROWS_AHEAD_BYTES, ..passes }
         } else {
