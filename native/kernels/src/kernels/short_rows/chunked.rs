@@ -20,28 +20,22 @@ use std::marker::PhantomData;
 /// 0.8 to 1 times as long, of 64 64-bit elements 0.75 to 0.9 times: EPYC, family 26, model 2).
 const CHUNKED_AHEAD_BYTES: usize = 4096;
 
-/// A row of this many chunks or more is worth an additional one that lets the others begin at cache lines.
-const ALIGNED_LEAST_CHUNKS: usize = 8;
-
 /// Rows that are read in chunks of `CHUNK` registers, and compared in the mode `M`.
 pub struct Chunked<M, const CHUNK: usize>(PhantomData<M>);
 
 impl<M: Mode, const CHUNK: usize> Chunked<M, CHUNK> {
-    /// The number of chunks of a row, and, where rows are read one at a time, the bytes by which all chunks but the first and the
-    /// last begin earlier, so that they begin at a cache line.
+    /// The number of chunks of a row; the bytes by which all of its registers but the first begin earlier, so that none of them crosses
+    /// cache lines, where rows are read one at a time; and whether the chunks then end too early, so that one more register follows.
     #[inline(always)]
-    fn chunks<K: Kind, V: Lanes<K>, const ROWS: usize>(job: &Job, from: Readable) -> (usize, usize) {
+    fn chunks<K: Kind, V: Lanes<K>, const ROWS: usize>(job: &Job, from: Readable) -> (usize, usize, bool) {
         let bytes = job.len * K::SIZE;
         debug_assert!(bytes >= CHUNK * V::BYTES, "a row of {bytes} bytes has no chunk of {CHUNK} registers");
         let count = bytes.div_ceil(CHUNK * V::BYTES);
         if ROWS > 1 {
-            return (count, 0);
+            return (count, 0, false);
         }
-        let spare = count * CHUNK * V::BYTES - bytes;
-        let skew = from.address() as usize % LINE / K::SIZE * K::SIZE;
-        // An additional chunk costs a shorter row more.
-        let skew = if skew <= spare || count >= ALIGNED_LEAST_CHUNKS { skew } else { 0 };
-        (count + usize::from(skew > spare), skew)
+        let skew = from.address() as usize % V::BYTES / K::SIZE * K::SIZE;
+        (count, skew, skew > count * CHUNK * V::BYTES - bytes)
     }
 
     /// Where a chunk begins, in bytes: the last overlaps the one before.
@@ -60,11 +54,12 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
         let mut nans = V::no_nan();
         let mut best = [constants.flip; ROWS];
         let start = job.row(first);
-        let (chunks, skew) = Self::chunks::<K, V, ROWS>(job, start);
-        debug_assert!(chunks * ROWS * V::BYTES <= SPILLED_BYTES);
-        // The same places as those of `chunk`, without a multiplication: the first chunk begins with the row, the others at cache
-        // lines, and the last ends with the row.
+        let (chunks, skew, has_rest) = Self::chunks::<K, V, ROWS>(job, start);
+        debug_assert!((chunks + usize::from(has_rest)) * ROWS * V::BYTES <= SPILLED_BYTES);
+        // The same places as those of `chunk`, without a multiplication. Of the first chunk, the first register alone begins with the
+        // row.
         let mut offset = 0;
+        let mut back = skew;
         let mut next = (CHUNK * V::BYTES).wrapping_sub(skew);
         let from_memory = job.bytes >= PREFETCHED_CHUNKS_LEAST_ARRAY_BYTES;
         let prefetches = V::BYTES == LINE || from_memory;
@@ -74,7 +69,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
                 let from = start.wrapping_offset(job.lines.stride * row as isize);
                 let mut read = [constants.flip; CHUNK];
                 for at in 0..CHUNK {
-                    let from = from.add(offset + at * V::BYTES);
+                    let from = from.add(offset + at * V::BYTES - if at > 0 { back } else { 0 });
                     // One line at a time. Registers as wide as a line mostly touch two: see `batched` for what this gains.
                     if prefetches && at % (LINE / V::BYTES) == 0 {
                         prefetch::<LINE>(from.address().wrapping_add(ahead));
@@ -99,6 +94,14 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
             }
             offset = next.min((job.len * K::SIZE).wrapping_sub(CHUNK * V::BYTES));
             next += CHUNK * V::BYTES;
+            back = 0;
+        }
+        if has_rest {
+            let rest = M::elements::<K, V>(constants, V::load(start.add(job.len * K::SIZE - V::BYTES)));
+            V::note_nan(&mut nans, rest, rest);
+            let rest = M::lanes::<K, V>(constants, rest);
+            spill.add(chunks).write(rest);
+            best[0] = rest.max(best[0]);
         }
         decide::<K, V, M, ROWS>(best, best, nans, constants)
     }
@@ -113,7 +116,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const CHUNK: usize, const ROWS: usize> Batch
     ) -> [usize; ROWS] {
         let flip = constants.flip;
         let start = job.row(first);
-        let (chunks, skew) = Self::chunks::<K, V, ROWS>(job, start);
+        let (chunks, skew, has_rest) = Self::chunks::<K, V, ROWS>(job, start);
+        let chunks = chunks + usize::from(has_rest);
         // The chunk whose ties win comes last, and replaces the others without a branch.
         let mut chunk_of = [0; ROWS];
         for step in 0..chunks {
