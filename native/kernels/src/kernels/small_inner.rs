@@ -162,17 +162,35 @@ impl SmallInner {
             in_turns(
                 self.blocks,
                 1,
+                |first, blocks| self.part::<K>(first, blocks).in_strips_of::<I, K, V, true>(set, flip, infinity),
                 |first, blocks| {
                     let job = &self.part::<K>(first, blocks);
-                    set.run(Strips::<K, V, true> { job, flip, infinity, kind: PhantomData })
-                },
-                |first, blocks| {
-                    let job = &self.part::<K>(first, blocks);
-                    set.run(Strips::<K, V, false> { job, flip, infinity, kind: PhantomData })
+                    set.run(Strips::<K, V, false, true, true> { job, flip, infinity, kind: PhantomData })
                 },
             )
         } else {
-            set.run(Strips::<K, V, false> { job: self, flip, infinity, kind: PhantomData })
+            self.in_strips_of::<I, K, V, false>(set, flip, infinity)
+        }
+    }
+
+    /// Reads blocks whose columns fill a register with the code of what is wanted alone: the ports that compare are busy.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    #[inline(always)]
+    unsafe fn in_strips_of<I: Set, K: Kind, V: Lanes<K>, const AS_INTEGERS: bool>(
+        &self,
+        set: I,
+        flip: i64,
+        infinity: i64,
+    ) -> usize {
+        let job = self;
+        if !self.to.wants_places() {
+            set.run(Strips::<K, V, AS_INTEGERS, true, false> { job, flip, infinity, kind: PhantomData })
+        } else if flip != 0 {
+            set.run(Strips::<K, V, AS_INTEGERS, true, true> { job, flip, infinity, kind: PhantomData })
+        } else {
+            set.run(Strips::<K, V, AS_INTEGERS, false, true> { job, flip, infinity, kind: PhantomData })
         }
     }
 
@@ -187,8 +205,9 @@ impl SmallInner {
 /// Registers that are compared in parallel, and chains of rows where the columns fill only one register.
 const CHAINS: usize = 4;
 
-/// Blocks whose columns fill a register; with `AS_INTEGERS`, 16-bit floats as integers, up to a block that they do not decide.
-struct Strips<'a, K, V, const AS_INTEGERS: bool> {
+/// Blocks whose columns fill a register. With `AS_INTEGERS`, 16-bit floats are integers, up to a block that those do not decide. Where
+/// `FLIPS` is not set, there are no bits to flip; where `PLACES` is not set, values alone are wanted, and lanes decide them.
+struct Strips<'a, K, V, const AS_INTEGERS: bool, const FLIPS: bool, const PLACES: bool> {
     job: &'a SmallInner,
     /// Bits to flip, so that the largest of the kind is wanted, and the infinity of 16-bit floats.
     flip: i64,
@@ -196,7 +215,9 @@ struct Strips<'a, K, V, const AS_INTEGERS: bool> {
     kind: PhantomData<(K, V)>,
 }
 
-impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool> Task for Strips<'_, K, V, AS_INTEGERS> {
+impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool, const FLIPS: bool, const PLACES: bool> Task
+    for Strips<'_, K, V, AS_INTEGERS, FLIPS, PLACES>
+{
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -226,7 +247,9 @@ impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool> Task for Strips<'_, K, V, AS
     }
 }
 
-impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool> Strips<'_, K, V, AS_INTEGERS> {
+impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool, const FLIPS: bool, const PLACES: bool>
+    Strips<'_, K, V, AS_INTEGERS, FLIPS, PLACES>
+{
     /// Reads `4 / EACH` registers of columns of a block in `EACH` chains of rows; false where a lane was NaN. Prefetches as many bytes
     /// as it reads from `next` on, and moves that behind them.
     ///
@@ -254,7 +277,9 @@ impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool> Strips<'_, K, V, AS_INTEGERS
             for at in 0..CHAINS {
                 let (row, start) = chains.read(at % EACH, step);
                 let start = start.wrapping_add(at / EACH * V::BYTES);
-                (read[at], rows[at]) = (V::load(start).xor(flip), splat::<K, V>(row as i64));
+                let elements = V::load(start);
+                read[at] = if FLIPS { elements.xor(flip) } else { elements };
+                rows[at] = splat::<K, V>(row as i64);
             }
             // One comparison notes the NaN of two registers.
             V::note_nan(&mut nans, read[0], read[1]);
@@ -278,6 +303,11 @@ impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool> Strips<'_, K, V, AS_INTEGERS
                 return false;
             }
             let result = block * job.columns + column + at * V::LANES;
+            let extrema = job.extrema::<K>();
+            if !PLACES {
+                most.xor(flip).store(extrema.add(result * K::SIZE));
+                continue;
+            }
             if job.to.wants_places() {
                 store_places::<K, V, false>(rows, job.places().add(result * size_of::<i64>()));
             }
@@ -286,7 +316,7 @@ impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool> Strips<'_, K, V, AS_INTEGERS
                     let row = from.wrapping_offset(job.row * row as isize);
                     row.wrapping_add(at * V::BYTES + lane * K::SIZE).read(K::SIZE)
                 };
-                values::<K, V>(most, rows, flip, element, job.extrema::<K>().add(result * K::SIZE));
+                values::<K, V>(most, rows, flip, element, extrema.add(result * K::SIZE));
             }
         }
         true
