@@ -27,8 +27,11 @@
 use crate::element::ElementType;
 use crate::isa::{Set, Task, with_set};
 use crate::kernels::by_integers::{in_turns, is_undecided};
-use crate::kernels::lanes::{Outputs, prefetch_rows, write_bits};
-use crate::thresholds::{SMALL_INNER_MOST_ROW_REGISTERS, SMALL_INNER_MOST_SHARED_BYTES, TILES_LEAST_COLUMNS};
+use crate::kernels::lanes::{LINE, Outputs, prefetch_rows, write_bits};
+use crate::thresholds::{
+    SMALL_INNER_ALIGNED_LEAST_REGISTERS, SMALL_INNER_MOST_ROW_REGISTERS, SMALL_INNER_MOST_SHARED_BYTES,
+    TILES_LEAST_COLUMNS,
+};
 use crate::vector::extent::{Readable, Writable};
 use crate::vector::{Kind, Lanes, Mask, NARROWEST, Register, Unpacked, fold, splat, store_places, values, with_kind};
 use std::marker::PhantomData;
@@ -224,8 +227,20 @@ impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool, const FLIPS: bool, const PLA
         let job = self.job;
         debug_assert!(job.columns >= V::LANES && job.rows >= 2);
         for block in 0..job.blocks {
+            let from = job.data.wrapping_offset(job.block * block as isize);
+            let mut next = from.wrapping_add(job.ahead);
             let mut column = 0;
-            let mut next = job.data.wrapping_offset(job.block * block as isize).wrapping_add(job.ahead);
+            // Of a long row, one register is read twice so that the others do not cross cache lines. Where places are wanted, narrower
+            // registers, half of which cross lines, wait for the comparisons anyway.
+            let head = from.addr().wrapping_neg() % V::BYTES / K::SIZE;
+            let is_long = job.columns >= SMALL_INNER_ALIGNED_LEAST_REGISTERS * V::LANES;
+            let are_alike = job.row % V::BYTES as isize == 0;
+            if head > 0 && is_long && are_alike && (V::BYTES == LINE || !PLACES) {
+                if !self.strip::<4>(block, 0, &mut next) {
+                    return block;
+                }
+                column = head;
+            }
             while column < job.columns {
                 let left = (job.columns - column) / V::LANES;
                 let (done, registers) = match left {
