@@ -96,9 +96,11 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
         let most = IndexOf::<S>::ROWS;
         debug_assert!(self.rows > 0 && (!places || self.rows <= most));
         let undecided = if Self::HAS_QUICK_LANES {
-            match self.suits_quick_lanes() {
-                true => self.accumulate::<QuickOf<S>, true, true>(),
-                false => Undecided::all(self.columns),
+            match (self.suits_quick_lanes(), self.to[0].wants_places()) {
+                (true, true) => self.accumulate::<QuickOf<S>, true, true>(),
+                // Where quick lanes decide, they determine the element.
+                (true, false) => self.accumulate::<QuickOf<S>, false, false>(),
+                (false, _) => Undecided::all(self.columns),
             }
         } else if places {
             self.accumulate::<S::Element, true, true>()
@@ -368,7 +370,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 open = open.or(!is_unique);
             }
             // Lanes of zeros do not say which of the two zeros it is: the element is read again.
-            let again = if !F::UNIQUE && open.any() { self.columns } else { 0 };
+            let again = if PLACES && !F::UNIQUE && open.any() { self.columns } else { 0 };
             for column in 0..again {
                 if !F::from_lane::<O>(tile.best[column].assume_init()).1 {
                     let element = self.lines.line::<S>(row(column) as isize).element::<O>(column);
