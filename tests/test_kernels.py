@@ -98,6 +98,23 @@ def test_tall_columns_of_every_type(dtype, reduced):
     assert_agreement(column_cases(dtype, reduced, (1, 2, 8, 31, 33, 64, 70)))
 
 
+FLOATS = (*map(np.dtype, ("float16", "float32", "float64")), BFLOAT16)
+
+
+@pytest.mark.parametrize("below", [2, None], ids=["first rows", "any row"])
+@pytest.mark.parametrize("columns", [1, None], ids=["one column", "all columns"])
+@pytest.mark.parametrize("shape", [(3000, 3), (2000, 32), (1100, 100)], ids=str)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_extrema_of_narrow_columns_that_rows_alone_tell_apart(dtype, shape, columns, below):
+    rng = np.random.default_rng(61)
+    negative = -1 - rng.random(shape)
+    at = rng.integers(0, below or shape[0], (8, columns or shape[1])), np.arange(columns or shape[1])
+    for equals in ([0.0, -0.0], [0.0, *nans(dtype)]):
+        x = negative.astype(dtype)
+        x[at] = rng.choice(np.array(equals, dtype), at[0].shape)
+        assert_agreement((operation, [x]) for operation in reductions((0,)))
+
+
 # Kernels compare 16-bit floats as integers, which have their order above zero alone.
 
 

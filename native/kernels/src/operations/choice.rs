@@ -95,7 +95,9 @@ pub struct Plan<'a> {
     pub reduced: ReductionAxis,
     /// Elements of a block along it.
     pub chunk: usize,
-    /// Whether values alone are wanted, and columns are combined without the numbers of their rows.
+    /// Whether values alone are wanted, of tiles that are one block each.
+    pub values_alone: bool,
+    /// Whether those need no numbers of rows: equal integers are the same.
     pub uncounted: bool,
     /// The other reduced axes.
     pub outer_reduced: &'a [ReductionAxis],
@@ -303,7 +305,8 @@ impl<'a> Plan<'a> {
         let copies_mask = has_columns && request.input.omits() && kept.strides.mask != 1;
         // The values of integers alone need no rows, where the places along the reduced axis are the indices.
         let is_whole = outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
-        let uncounted = (has_columns || has_wide_rows) && is_whole && !request.places && element.is_integer();
+        let values_alone = (has_columns || has_wide_rows) && is_whole && !request.places;
+        let uncounted = values_alone && element.is_integer();
         let mut plan = Self {
             form,
             packed,
@@ -314,6 +317,7 @@ impl<'a> Plan<'a> {
             outer_kept,
             reduced,
             chunk: reduced.len,
+            values_alone,
             uncounted,
             outer_reduced,
             bytes,
@@ -328,8 +332,8 @@ impl<'a> Plan<'a> {
             plan.split(tasks, size);
         }
         // Blocks that are combined need places, and so rows that can be counted.
-        if uncounted && plan.blocks() > 1 {
-            plan.uncounted = false;
+        if values_alone && plan.blocks() > 1 {
+            (plan.values_alone, plan.uncounted) = (false, false);
             plan.chunk = plan.chunk.min(plan.most_rows(size));
         }
         if (has_columns || has_wide_rows) && bytes >= COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES {
