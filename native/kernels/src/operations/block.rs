@@ -2,13 +2,12 @@
 //!
 //! - Rows and columns are read in place, or from a packed copy of the block in scratch memory.
 //! - Short rows are read several at a time up to a batch with NaN, which is read as columns or row by row.
-//! - Narrow columns: neighbouring rows are read as one wide row, then the columns that belong together are combined.
+//! - Narrow columns are read as [wide rows](super::wide_rows).
 
-use crate::element::ElementType;
 use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch, dispatch_wide};
 use crate::kernels::columns::{Columns, bytes_of_large_tile};
-use crate::kernels::lanes::{Aligned, LINE, Lines, Outputs, Scratch, Source, bits, read_bits};
+use crate::kernels::lanes::{Aligned, Lines, Outputs, Scratch, Source, bits};
 use crate::kernels::omit::{OMIT_BLOCK_BYTES, ReplaceSkipped};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::passes::Passes;
@@ -19,25 +18,15 @@ use crate::operations::choice::{
     Form, Plan, RowsWithoutMask, form_of_other_rows, reads_both_at_once, short_kernel, short_kernel_under_mask,
 };
 use crate::operations::input::{Input, with_sources};
-use crate::operations::sink::{MinusOne, Results, combine};
+use crate::operations::sink::MinusOne;
 use crate::thresholds::{
-    Answer, INTERLEAVED_ALIGNED_LEAST_COLUMN_BYTES, INTERLEAVED_MOST_COLUMNS, MASK_COPY_BYTES, NAN_RETRY_ROWS,
-    ROWS_LEAST_ELEMENTS, ROWS_OF_MEMORY_LEAST_ARRAY_BYTES,
+    Answer, MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS, ROWS_OF_MEMORY_LEAST_ARRAY_BYTES,
 };
 use crate::vector::extent::{Readable, Writable};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
-
-/// Elements of narrow columns that are combined once wide rows have been read: the extrema of those, fewer elements before them than a
-/// cache line has, and fewer behind them than a wide row has.
-const PARTS: usize = 2 * INTERLEAVED_MOST_COLUMNS + LINE;
-
-/// Bits for the number of a row among the rows of these parts.
-const ROW_BITS: u32 = 12;
-
-const _: () = assert!(PARTS < 1 << ROW_BITS);
 
 /// The blocks of a plan.
 #[derive(Debug)]
@@ -186,163 +175,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
     pub fn last(&self) -> bool {
         self.inputs[0].last == (self.plan.reduced.strides.index >= 0)
-    }
-
-    /// Whether the values of narrow columns are combined, without keys and places: those of numbers, unless NaN is ignored.
-    pub fn has_values_of_wide_rows(&self) -> bool {
-        let input = &self.inputs[0];
-        self.plan.values_alone && input.element != ElementType::Bool && !input.ignores_nan()
-    }
-
-    /// Reads neighbouring rows of `len` columns, `group` of them at a time, as one wide row. Each begins where
-    /// the last one ends, without a mask; keys and indices are wanted, or [values](Self::has_values_of_wide_rows).
-    ///
-    /// # Safety
-    /// The rows are readable, and there is room for the results.
-    unsafe fn interleaved(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize, group: usize) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.wide_rows(ends, lines, rows, len, group);
-            if !ends.to[0].wants_keys() && !self.settle_values(ends, lines, rows, len) {
-                self.values_by_places(ends, lines, rows, len, group);
-            }
-        }
-    }
-
-    /// Of several zeros or NaNs of a column the first (or last) is wanted, and wide rows give another one. Looks for it in as many
-    /// elements as a column has, which is enough for a few columns, or for many that begin with it. Returns whether all were found.
-    ///
-    /// 256 KB of 32 columns of floats take 0.5 to 0.67 times as long as by their places, also where columns are all zero; 0.9 to 1.25 times
-    /// where one has a NaN, and 1.7 to 2.2 times where many have a NaN or a zero that is not found (Xeon, family 6, model 167).
-    ///
-    /// # Safety
-    /// The rows are readable, and there is a value for each column.
-    unsafe fn settle_values(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize) -> bool {
-        let element = ends.inputs[0].element;
-        let size = element.size();
-        let Some(nan) = element.nan() else { return true };
-        let mut left = rows;
-        for to in ends.to {
-            for column in 0..len {
-                // SAFETY: the caller's promise.
-                let value = unsafe { to.values_of(len, size).add(column * size) };
-                // SAFETY: as above.
-                let bits = unsafe { read_bits(value.readable().read(size), size) };
-                let is_nan = nan.matches(bits);
-                if !is_nan && bits & nan.magnitude != 0 {
-                    continue;
-                }
-                let element = |step: usize| {
-                    let row = if self.last() { rows - 1 - step } else { step };
-                    lines.from(row as isize).data.wrapping_add(column * size).read(size)
-                };
-                let equals = |&step: &usize| {
-                    // SAFETY: the caller's promise.
-                    let bits = unsafe { read_bits(element(step), size) };
-                    if is_nan { nan.matches(bits) } else { bits & nan.magnitude == 0 }
-                };
-                let Some(step) = (0..left).find(equals) else { return false };
-                // SAFETY: the caller's promise.
-                unsafe { value.write(size).copy_from_nonoverlapping(element(step), size) };
-                left -= step;
-            }
-        }
-        true
-    }
-
-    /// Writes the values of narrow columns by their places.
-    ///
-    /// # Safety
-    /// As for [`interleaved`](Self::interleaved), whose values are wanted.
-    #[inline(never)]
-    unsafe fn values_by_places(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize, group: usize) {
-        let size = ends.inputs[0].element.size();
-        let mut results = [(); ENDS].map(|()| Results::new(len, size));
-        let places = results.each_mut().map(Results::outputs);
-        let by_places = EndsOfBlock { to: &places[..ends.to.len()], ..ends };
-        // SAFETY: the caller's promise; there is a place for each column then, where an element lies.
-        unsafe {
-            self.wide_rows(by_places, lines, rows, len, group);
-            for (to, places) in ends.to.iter().zip(by_places.to) {
-                let (values, places) = (to.values_of(len, size), places.places_of(len));
-                for column in 0..len {
-                    let row = lines.from(places.element::<i64>(column).read() as isize);
-                    let element = row.data.wrapping_add(column * size).read(size);
-                    values.add(column * size).write(size).copy_from_nonoverlapping(element, size);
-                }
-            }
-        }
-    }
-
-    /// As [`interleaved`](Self::interleaved), but the values of floats may be those of other zeros or NaNs.
-    ///
-    /// Where that pays, the first wide row begins at a cache line, so that no vector crosses lines:
-    ///
-    /// ```text
-    /// the parts: the elements before the first wide row, the extrema of the columns of wide rows, the elements behind them
-    /// the parts are rows of `len` columns once more, and their columns are combined
-    /// ```
-    ///
-    /// # Safety
-    /// The rows are readable, and there is room for the results.
-    unsafe fn wide_rows(&self, ends: EndsOfBlock, lines: Lines, rows: usize, len: usize, group: usize) {
-        let EndsOfBlock { inputs, against, to } = ends;
-        let size = inputs[0].element.size();
-        let last = self.last();
-        let width = len * group;
-        let column = rows / group * size;
-        let is_aligned = (width * size).is_multiple_of(LINE)
-            && (!to[0].wants_keys() || column >= INTERLEAVED_ALIGNED_LEAST_COLUMN_BYTES);
-        let head = match is_aligned {
-            true => (lines.data.address().addr().wrapping_neg() % LINE / size).min(rows * len),
-            false => 0,
-        };
-        let wide = (rows * len - head) / width;
-        if wide == 0 {
-            // SAFETY: the caller's promise.
-            return unsafe { read_columns(ends, lines, (rows, len), last, Passes::OF_CACHES) };
-        }
-        debug_assert!(width <= INTERLEAVED_MOST_COLUMNS, "{group} rows of {len} columns");
-        let mut elements = MaybeUninit::<[Aligned<[u64; PARTS]>; ENDS]>::uninit();
-        let mut index = MaybeUninit::<[Aligned<[i64; PARTS]>; ENDS]>::uninit();
-        let elements = elements.as_mut_ptr().cast::<Aligned<[u64; PARTS]>>();
-        let index = index.as_mut_ptr().cast::<Aligned<[i64; PARTS]>>();
-        let parts: [Outputs; ENDS] = std::array::from_fn(|end| {
-            let elements = elements.wrapping_add(end).cast();
-            let (keys, values, index) = match to[0].wants_keys() {
-                true => (elements, ptr::null_mut(), index.wrapping_add(end).cast()),
-                false => (ptr::null_mut(), elements, ptr::null_mut()),
-            };
-            // SAFETY: there is room for as many.
-            unsafe { Outputs::new(keys, values, index, PARTS) }
-        });
-        let behind = head + wide * width;
-        let left = rows * len - behind;
-        for (first, number, columns, part) in
-            [(0, 1, head, 0), (head, wide, width, head), (behind, 1, left, head + width)]
-        {
-            let to = parts.map(|parts| parts.from(part, size));
-            let ends = EndsOfBlock { inputs, against, to: &to[..inputs.len()] };
-            let lines = Lines { data: lines.data.wrapping_add(first * size), ..lines }.every(group as isize);
-            // SAFETY: the caller's promise; the parts have room for as many columns.
-            unsafe { read_columns(ends, lines, (number, columns), last, self.plan.passes) };
-        }
-        let rows = (head + width + left) / len;
-        for (end, parts) in parts[..inputs.len()].iter().enumerate() {
-            let one = EndsOfBlock { inputs: &inputs[end..=end], against: &against[end..=end], to: &to[end..=end] };
-            // SAFETY: all of the parts have been written, and there is room for the results.
-            unsafe {
-                if parts.wants_keys() {
-                    let behind = parts.from(head + width, size);
-                    behind.map_places(left, |_, place| if place < 0 { -1 } else { wide as i64 - 1 });
-                    join(one, *parts, (rows, len), group, last);
-                } else {
-                    let values = parts.values_of(rows * len, size).address();
-                    let lines = Lines::plain(values, (len * size) as isize, rows, len * size);
-                    read_columns(one, lines, (rows, len), last, Passes::OF_CACHES);
-                }
-            }
-        }
     }
 
     /// Reads columns with a copy of their mask, in which neighbouring columns are `step` bytes apart. The copy fits the
@@ -522,30 +354,6 @@ unsafe fn write_minus_ones(input: &Input, lines: Lines, rows: usize, to: Outputs
     };
     // SAFETY: the caller's promise.
     unsafe { to.map_places(rows, |row, place| if place < 0 || is_out(row, place as isize) { -1 } else { place }) };
-}
-
-/// Combines rows of `len` results each, which follow one another, at one end of the order. Their places are the numbers of wide rows of
-/// `group` rows; what has been combined is lost.
-///
-/// # Safety
-/// All of the results have been written, and there is room for `len` results.
-unsafe fn join(end: EndsOfBlock, results: Outputs, (mut rows, len): (usize, usize), group: usize, last: bool) {
-    let size = end.inputs[0].element.size();
-    // SAFETY: the caller's promise: the rows behind `rows` are combined with the first ones.
-    unsafe {
-        // Which wide row an element belongs to, and which row of that: shifts are cheaper than a multiplication for each part.
-        for row in 0..rows {
-            results.from(row * len, size).map_places(len, |_, wide| wide << ROW_BITS | row as i64);
-        }
-        while rows > 1 {
-            let joined = rows / 2;
-            rows -= joined;
-            combine(joined * len, results, results.from(rows * len, size), &end.inputs[0], last);
-        }
-        let row = |place: i64| (place >> ROW_BITS) * group as i64 + (place & ((1 << ROW_BITS) - 1));
-        end.to[0].copy_from(results, len, size);
-        end.to[0].map_places(len, |_, place| if place < 0 { -1 } else { row(place) });
-    }
 }
 
 /// Reads both ends of the order `at_once`, or one after the other.

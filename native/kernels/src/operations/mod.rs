@@ -13,3 +13,4 @@ pub mod small;
 pub mod small_inner;
 pub mod top_k;
 pub mod top_k_walk;
+mod wide_rows;
