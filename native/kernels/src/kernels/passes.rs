@@ -1,8 +1,9 @@
 //! How a tile of columns is cut: its rows into passes, and the columns of a pass into stretches.
 //!
-//! Where memory holds the elements, vectors that cross cache lines take up to 1.4 times as long, and NumPy's large arrays begin 16 bytes
-//! behind a line: so [`Stretches`] begin at a line. Columns behind the last whole vector would be compared one by one, which takes longer
-//! than that vector once more.
+//! Vectors that cross cache lines and miss the first-level cache take up to 1.7 times as long, and NumPy's large arrays begin 16 bytes
+//! behind a line: so [`Stretches`] of long rows begin at a line. A bare loop of 512-bit vectors reads 256 KB at 167 GB/s from lines and
+//! at 97 beside them, one that counts rows too at 100 and 79 (Xeon, family 6, model 167). Columns behind the last whole vector would be
+//! compared one by one, which takes longer than that vector once more.
 
 use crate::kernels::lanes::{LINE, Lines};
 

@@ -16,9 +16,10 @@
 //! Where memory holds the blocks, they are prefetched in the order of addresses, a few lines for each step: strips alone would read
 //! 256 bytes here and there. 64 MB of 16-bit elements along a middle axis take 0.4 to 0.5 times as long with it.
 //!
-//! The last strip overlaps the one before. Where a register holds several rows, the lanes of a column are combined at the end of
-//! a block: first to the best lane, then to the row number of the lanes that equal it. The kernel stops at a block with NaN,
-//! which it leaves to the caller, and returns the number of blocks before it.
+//! The last strip overlaps the one before, and the second the first where a row is long and does not begin at a cache line: then no
+//! other strip crosses lines. Where a register holds several rows, the lanes of a column are combined at the end of a block: first to
+//! the best lane, then to the row number of the lanes that equal it. The kernel stops at a block with NaN, which it leaves to the
+//! caller, and returns the number of blocks before it.
 //!
 //! Not supported: other columns that do not fill 16 bytes, bools, and NaN that loses.
 
