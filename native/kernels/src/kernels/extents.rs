@@ -89,14 +89,15 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, answer: Answer)
     choice.map_or(0, |choice| unsafe { kernel.run(choice) })
 }
 
-/// Blocks of rows of 32-bit integers.
-fn small_inner(blocks: usize, rows: usize, columns: usize) -> usize {
+/// Blocks of rows of 32-bit integers. Values come with their places, or alone.
+fn small_inner(blocks: usize, rows: usize, columns: usize, places: bool) -> usize {
     let data = vec![7i32; blocks * rows * columns];
     let mut values = vec![0i32; blocks * columns];
     let mut index = vec![0i64; blocks * columns];
     let results = blocks * columns;
-    // SAFETY: there is an element and an index for each column.
-    let to = unsafe { Outputs::new(ptr::null_mut(), values.as_mut_ptr().cast(), index.as_mut_ptr(), results) };
+    let places = if places { index.as_mut_ptr() } else { ptr::null_mut() };
+    // SAFETY: there is an element for each column, and an index unless places are not wanted.
+    let to = unsafe { Outputs::new(ptr::null_mut(), values.as_mut_ptr().cast(), places, results) };
     let kernel = SmallInner {
         data: data.as_ptr().cast(),
         block: (4 * rows * columns) as isize,
@@ -292,7 +293,9 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
         is_stopped("under a mask", 1, || short_rows(40, 40, 2, true, Answer::Places));
     }
     for (rows, columns) in [(9, 100), (9, 20), (9, 9), (40, 2)] {
-        is_stopped(&format!("small inner {columns}"), 1, || small_inner(3, rows, columns));
+        for places in [true, false] {
+            is_stopped(&format!("small inner {columns}, {places}"), 1, || small_inner(3, rows, columns, places));
+        }
     }
     // Each line, the chunks of one long line, and lines side by side.
     for (lines, len, k, side_by_side) in [(3, 200, 5, false), (1, 5000, 600, false), (100, 64, 5, true)] {
