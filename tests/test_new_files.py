@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -195,6 +196,26 @@ def test_only_what_was_left_is_removed(tmp_path):
 
     write(tmp_path / "new", writes_too)
     assert tree(tmp_path) == {**before, **whole("new"), "other": b"whole", "new/d.txt": b"half more"}
+
+
+def test_a_folder_that_is_removed_before_its_lock_has_another_name_next(tmp_path, monkeypatch):
+    made = []
+    mkdir = Path.mkdir
+
+    def mkdir_and_remove_the_first(path, *given, **named):
+        mkdir(path, *given, **named)
+        made.append(path)
+        if len(made) == 1:
+            path.rmdir()
+
+    def removes_the_first_again(file):
+        """Do what a process does that had found the first folder too."""
+        shutil.rmtree(made[0], ignore_errors=True)
+        file.write(b"more")
+
+    monkeypatch.setattr(Path, "mkdir", mkdir_and_remove_the_first)
+    write(tmp_path / "new", removes_the_first_again)
+    assert tree(tmp_path) == {**whole("new"), "new/d.txt": b"more"}
 
 
 def test_a_folder_without_locks(tmp_path, monkeypatch):

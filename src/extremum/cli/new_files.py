@@ -91,16 +91,19 @@ def _staging(place: Path) -> Iterator[Path]:
             # A folder that is in use is locked.
             with contextlib.suppress(OSError), _lock(path, wait=False):
                 shutil.rmtree(path, ignore_errors=True)
-    path = place / f"{_PREFIX}{secrets.token_hex(8)}"
     with contextlib.ExitStack() as locks:
-        # Another process may remove it before it is locked. Without locks, it stays.
-        while not path.is_dir():
+        while True:
+            # Processes that found a folder before it had its lock may remove it, and what has its name later: each
+            # attempt takes a name of its own. Without locks, the folder stays.
+            path = place / f"{_PREFIX}{secrets.token_hex(8)}"
             try:
                 path.mkdir()
             except OSError as error:
                 raise OSError(error.errno, error.strerror, str(place)) from None
             with contextlib.suppress(OSError):
                 locks.enter_context(_lock(path, wait=True))
+            if path.is_dir():
+                break
         locks.callback(shutil.rmtree, path, ignore_errors=True)
         yield path
 
