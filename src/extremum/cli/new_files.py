@@ -127,7 +127,8 @@ def _place(staging: Path, folder: Path, names: Sequence[str]) -> None:
     folder.mkdir(exist_ok=True)
     attempts = []
     try:
-        for name in names:
+        # All processes take names in one order, so that of those that want the same names one gets them all.
+        for name in sorted(names):
             attempts.append(name)
             _link(staging / name, folder / name)
     except BaseException as error:
