@@ -54,15 +54,14 @@ impl Sweep for Bool {
 
 impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
     /// Compares bits, which is as cheap as comparing integers. As signed integers, the positive floats are in order and
-    /// above all others; as unsigned integers, the negative ones are, in reverse order. A block is small enough to be read twice.
+    /// above all others; as unsigned integers, the negative ones are, in reverse order. A block without a float of the wanted sign is
+    /// read once more, from the first-level cache.
     #[inline(always)]
     unsafe fn sweep<X: Ends>(data: Plain<Self>, len: usize, ahead: usize, champions: Keys<Self>) -> Keys<Self> {
         if len < FLOAT16_BITS_LEAST_ELEMENTS || !X::First::NAN_WINS {
             return sweep_ends::<Plain<Self>, X>(data, len, ahead, champions);
         }
-        let signed = sweep_ends::<Plain<i16>, Largest>(data.cast(), len, ahead, [None; 2])[0];
-        let unsigned = sweep_again::<u16, Largest>(data.cast(), len);
-        let (Some(signed), Some(unsigned)) = (signed, unsigned) else { return [None; 2] };
+        let (signed, unsigned) = sweep_bits(data.cast(), len, ahead);
         let first = Self::by_bits::<X::First>(data, len, signed, unsigned, champions[0]);
         [first, if X::BOTH { Self::by_bits::<X::Second>(data, len, signed, unsigned, champions[1]) } else { None }]
     }
@@ -98,6 +97,39 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
         };
         Some(key).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
     }
+}
+
+/// The largest of 16-bit integers, as signed and as unsigned ones, in one go: 256 KB take 0.66 (SSE4.2) to 0.78 times as long (AVX-512) as
+/// one after the other, 64 MB 0.9 times. Of four registers of each, AVX2 and SSE4.2 would keep some in memory: 1.15 to 1.25 times as
+/// long (Xeon, family 6, model 167). Elements `ahead` bytes further on are prefetched meanwhile, unless that is 0.
+///
+/// # Safety
+/// As for [`sweep_ends`]; there are at least [`FLOAT16_BITS_LEAST_ELEMENTS`].
+#[inline(always)]
+unsafe fn sweep_bits(data: Plain<i16>, len: usize, ahead: usize) -> (i16, u16) {
+    const W: usize = 32;
+    const K: usize = 2;
+    debug_assert!(len >= K * W, "{len} elements do not fill {K} registers of {W}");
+    let mut signed = [[i16::MIN; W]; K];
+    let mut unsigned = [[u16::MIN; W]; K];
+    let mut at = 0;
+    while at < len {
+        // Reading an element twice does not change an extremum.
+        at = at.min(len - K * W);
+        if ahead > 0 {
+            data.prefetch(at + ahead / size_of::<i16>(), K * W);
+        }
+        for number in 0..K {
+            let from = at + number * W;
+            take::<Largest, _, W>(&mut signed[number], register::<_, Largest, W>(data, from));
+            take::<Largest, _, W>(&mut unsigned[number], register::<_, Largest, W>(data.cast::<u16>(), from));
+        }
+        at += K * W;
+    }
+    // As in `sweep_registers`: vectors for arrays that must be in memory.
+    let signed = join::<Largest, _, W, K>(black_box(signed));
+    let unsigned = join::<Largest, _, W, K>(black_box(unsigned));
+    (signed.into_iter().fold(i16::MIN, i16::max), unsigned.into_iter().fold(u16::MIN, u16::max))
 }
 
 /// Bytes that are swept before each comparison with the best value so far: enough to hide the comparison, and few
