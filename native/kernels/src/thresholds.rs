@@ -155,6 +155,11 @@ const fn aligned_from(bytes: usize) -> usize {
     if cfg!(debug_assertions) { 128 } else { bytes }
 }
 
+/// The same for the columns of wide rows.
+const fn aligned_column(bytes: usize) -> usize {
+    if cfg!(debug_assertions) { 8 } else { bytes }
+}
+
 /// Bytes of a row of a tile whose vectors do not cross cache lines, where it is prefetched: 64 MB of 32 columns of 64 bits, read as rows
 /// of 2 KiB, are 1.05 to 1.45 times as fast, from one process to the next (AVX-512; AVX2 1.2 times); rows of 1 KiB take 1.1 times as
 /// long (the same processor).
@@ -165,9 +170,9 @@ pub const ALIGNED_LEAST_ROW_OF_MEMORY_BYTES: usize = aligned_from(2048);
 /// times; short rows gain nothing (EPYC, family 26, model 2).
 pub const PAST_CACHES_MOST_COLUMN_BYTES: usize = 128;
 
-/// 16-bit floats of a block that is swept by its bits, as signed and as unsigned integers; a smaller block is swept by its keys. Rows of
-/// 1,500 take 0.98 to 1.3 times as long by their bits, rows of 3,000 0.86 to 1.02 times by their keys (EPYC, family 26, model 2).
-pub const FLOAT16_BITS_LEAST_ELEMENTS: usize = 2048;
+/// 16-bit floats of a block that is swept by its bits, as signed and as unsigned integers in one go; a smaller block is swept by its
+/// keys. Arrays of 512 to 1,950 elements take 0.88 to 1.04 times as long by their bits, of 256 elements as long (Xeon, family 6, model 167).
+pub const FLOAT16_BITS_LEAST_ELEMENTS: usize = 256;
 
 /// Elements of a row that is read by itself; shorter rows are transposed into columns, 8-bit rows up to twice as long.
 pub fn rows_least_elements(size: usize) -> usize {
@@ -187,12 +192,6 @@ pub const INTERLEAVED_BELOW_COLUMNS: usize = 128;
 /// times as long as with rows of 256 columns, of 16 bits 0.85 to 0.95 times (EPYC, family 26, model 2).
 pub const INTERLEAVED_MANY_BYTES: usize = 1024;
 pub const INTERLEAVED_MANY_LEAST_ROWS: usize = 128;
-
-/// Bytes of a column of wide rows that begin at a cache line, where places are wanted: what lies before and behind them is then combined
-/// as well. `argmax` of 256 KB of 32 columns of 16 to 64 bits takes 0.85 to 0.88 times as long with AVX-512 and 0.98 to 1 times with
-/// AVX2, but of 8 bits, where places are counted anew after 256 rows, 1.06 to 1.09 times, and 32 KB 1 to 1.2 times (Xeon, family 6,
-/// model 167).
-pub const INTERLEAVED_ALIGNED_LEAST_COLUMN_BYTES: usize = if cfg!(debug_assertions) { 8 } else { 512 };
 
 /// The most columns of a wide row.
 pub const INTERLEAVED_MOST_COLUMNS: usize = INTERLEAVED_MANY_BYTES + INTERLEAVED_BELOW_COLUMNS;
@@ -303,6 +302,12 @@ pub trait Limits: Set {
     /// values alone are.
     const ALIGNED_LEAST_ROW_BYTES: [usize; 2] = [usize::MAX; 2];
 
+    /// Bytes of a column of wide rows that begin at a cache line, where places are wanted: what lies before and behind them is then combined
+    /// as well. `argmax` of 256 KB of 32 columns of 16 to 64 bits takes 0.85 to 0.88 times as long with AVX-512 and 0.98 to 1 times with
+    /// AVX2, but of 8 bits, where places are counted anew after 256 rows, 1.06 to 1.09 times, and 32 KB 1 to 1.2 times; vectors of 16 bytes
+    /// gain nothing (Xeon, family 6, model 167).
+    const WIDE_ROWS_ALIGNED_LEAST_COLUMN_BYTES: usize = aligned_column(usize::MAX);
+
     /// Registers of the longest row without a mask whose loop is unrolled, where one end of the order is wanted.
     const UNROLLED_MOST_REGISTERS: usize = UNROLLED_MOST_REGISTERS;
 
@@ -358,6 +363,7 @@ impl Limits for isa::avx2::Token {
     // 256 KB of rows of 512 bytes to 8 KiB, 16 bytes behind a line, take 0.84 to 0.95 times as long where values are wanted; where places
     // are, rows of 512 bytes to 2 KiB 1.02 to 1.35 times, of 8 KiB 0.92 to 1.03 times (Xeon, family 6, model 167).
     const ALIGNED_LEAST_ROW_BYTES: [usize; 2] = [aligned_from(4096), aligned_from(1024)];
+    const WIDE_ROWS_ALIGNED_LEAST_COLUMN_BYTES: usize = aligned_column(512);
     const MOST_BYTES: [[usize; KINDS]; 3] = [
         [2048, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 15, 1 << 15],
         [1 << 14, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 15, 1 << 15],
@@ -372,6 +378,7 @@ impl Limits for isa::avx512::Token {
     // 256 KB of rows of 1 to 8 KiB, 16 bytes behind a line, take 0.7 to 0.95 times as long, of 512 bytes 0.85 (values) to 1.07 times, of
     // 256 bytes 1.13 to 1.3 times (Xeon, family 6, model 167).
     const ALIGNED_LEAST_ROW_BYTES: [usize; 2] = [aligned_from(1024); 2];
+    const WIDE_ROWS_ALIGNED_LEAST_COLUMN_BYTES: usize = aligned_column(512);
     const TRANSPOSED_OF_MEMORY_MOST_BYTES: [usize; KINDS] = [63, 63, 120, 63, 63, 63, 63];
     const MOST_BYTES: [[usize; KINDS]; 3] = [
         [1 << 14, 1 << 14, SHORT_ROWS_MOST_BYTES, 1 << 14, 1 << 15, 1 << 14, 1 << 15],

@@ -9,11 +9,12 @@
 //! The first wide row begins at a cache line where that pays: no vector crosses lines then.
 
 use crate::element::ElementType;
+use crate::isa::with_set;
 use crate::kernels::lanes::{Aligned, LINE, Lines, Outputs, read_bits};
 use crate::kernels::passes::Passes;
 use crate::operations::block::{Blocks, EndsOfBlock, read_columns};
 use crate::operations::sink::{Results, combine};
-use crate::thresholds::{INTERLEAVED_ALIGNED_LEAST_COLUMN_BYTES, INTERLEAVED_MOST_COLUMNS};
+use crate::thresholds::{INTERLEAVED_MOST_COLUMNS, Limits};
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -123,8 +124,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let last = self.last();
         let width = len * group;
         let column = rows / group * size;
-        let is_aligned = (width * size).is_multiple_of(LINE)
-            && (!to[0].wants_keys() || column >= INTERLEAVED_ALIGNED_LEAST_COLUMN_BYTES);
+        let least = with_set!(I => I::WIDE_ROWS_ALIGNED_LEAST_COLUMN_BYTES, usize::MAX);
+        let is_aligned = (width * size).is_multiple_of(LINE) && (!to[0].wants_keys() || column >= least);
         let head = match is_aligned {
             true => (lines.data.address().addr().wrapping_neg() % LINE / size).min(rows * len),
             false => 0,
