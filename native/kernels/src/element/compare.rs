@@ -139,7 +139,8 @@ fn is_number<L: Lane>(lane: L) -> bool {
 #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "NaN is neither below nor above")]
 pub fn beats<O: Order, L: Lane>(a: L, b: L) -> bool {
     if O::NAN_WINS {
-        return O::better(a, b);
+        // `b` stands first: the compiler then makes an unsigned comparison from the larger of the two, which loops compute anyway.
+        return if O::LARGEST { b < a } else { b > a };
     }
     // Unlike `a > b`, this holds where `b` is NaN. As two comparisons that do not wait for each other, neither of `b` with itself,
     // it costs the least: a loop waits for `b`.
