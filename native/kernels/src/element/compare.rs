@@ -139,8 +139,14 @@ fn is_number<L: Lane>(lane: L) -> bool {
 #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "NaN is neither below nor above")]
 pub fn beats<O: Order, L: Lane>(a: L, b: L) -> bool {
     if O::NAN_WINS {
-        // `b` stands first: the compiler then makes an unsigned comparison from the larger of the two, which loops compute anyway.
-        return if O::LARGEST { b < a } else { b > a };
+        // With `b` first, the compiler makes an unsigned comparison from the larger of the two, which loops compute anyway: columns of
+        // unsigned integers take 0.82 to 0.93 times as long with AVX2 and SSE4.2 (Xeon, family 6, model 167). Of 64 bits it has no such
+        // instruction, and SSE2 then takes 0.73 to 1.76 times as long.
+        return match size_of::<L>() {
+            8 => O::better(a, b),
+            _ if O::LARGEST => b < a,
+            _ => b > a,
+        };
     }
     // Unlike `a > b`, this holds where `b` is NaN. As two comparisons that do not wait for each other, neither of `b` with itself,
     // it costs the least: a loop waits for `b`.
