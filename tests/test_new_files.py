@@ -138,7 +138,8 @@ def test_many_at_once(target_folder, tmp_path, is_shared):
     winners = []
 
     def run(number):
-        names = ("abc", "bca", "cab")[number % 3] if is_shared else [f"{number}.{each}" for each in "abc"]
+        orders = ("abc", "bca", "cab")
+        names = orders[number % 3] if is_shared else [f"{number}.{each}" for each in "abc"]
         try:
             write_new({target_folder / name: lambda file: file.write(b"%d" % number) for name in names})
             winners.append(number)
