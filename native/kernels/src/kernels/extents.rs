@@ -15,7 +15,9 @@ use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
 use crate::kernels::small_inner::SmallInner;
 use crate::kernels::sweep::Sweep;
-use crate::operations::choice::{RowsWithoutMask, reads_both_at_once, short_kernel, short_kernel_under_mask};
+use crate::operations::choice::{
+    RowsWithoutMask, fill_registers, reads_both_at_once, short_kernel, short_kernel_under_mask,
+};
 use crate::operations::top_k::top_k;
 use crate::operations::top_k_walk::TopK;
 use crate::thresholds::Answer;
@@ -58,6 +60,14 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, answer: Answer)
     let places = if answer == Answer::Places { index.as_mut_ptr() } else { ptr::null_mut() };
     // SAFETY: there is an element and an index for each row.
     let to = unsafe { Outputs::new(ptr::null_mut(), values.as_mut_ptr().cast(), places, rows) };
+    let rows_without_mask = RowsWithoutMask {
+        element: ElementType::Int32,
+        number: rows,
+        len,
+        follow: gap == 0,
+        answer: if both { Answer::Both } else { answer },
+        of_memory: false,
+    };
     let kernel = ShortRows {
         lines,
         rows,
@@ -72,18 +82,12 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, answer: Answer)
         // SAFETY: there is an element for each row.
         other: if both { unsafe { Writable::bytes(other.as_mut_ptr().cast(), 4 * rows) } } else { Writable::none() },
         ahead: ptr::null(),
+        fill_registers: !masked && fill_registers(rows_without_mask),
         bytes: 0,
     };
     let choice = match masked {
         true => short_kernel_under_mask(ElementType::Int32, rows, len),
-        false => short_kernel(RowsWithoutMask {
-            element: ElementType::Int32,
-            number: rows,
-            len,
-            follow: gap == 0,
-            answer: if both { Answer::Both } else { Answer::Places },
-            of_memory: false,
-        }),
+        false => short_kernel(rows_without_mask),
     };
     // SAFETY: the memory holds the rows, their mask and their results.
     choice.map_or(0, |choice| unsafe { kernel.run(choice) })
@@ -276,9 +280,18 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
     if !with_set!(_I => true, false) {
         return;
     }
-    for (rows, len, gap) in
-        [(40, 2, 0), (40, 3, 0), (40, 7, 0), (40, 7, 2), (40, 20, 0), (40, 20, 3), (40, 150, 1), (1, 1500, 0)]
-    {
+    for (rows, len, gap) in [
+        (40, 2, 0),
+        (40, 3, 0),
+        (40, 7, 0),
+        (40, 7, 2),
+        (40, 16, 0),
+        (40, 20, 0),
+        (40, 20, 3),
+        (40, 64, 0),
+        (40, 150, 1),
+        (1, 1500, 0),
+    ] {
         for answer in [Answer::Places, Answer::Values] {
             is_stopped(&format!("{answer:?} of short rows {len} {gap}"), 1, || {
                 short_rows(rows, len, gap, false, answer)

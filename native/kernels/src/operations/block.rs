@@ -15,7 +15,8 @@ use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
 use crate::layout::ReductionOffsets;
 use crate::operations::choice::{
-    Form, Plan, RowsWithoutMask, form_of_other_rows, reads_both_at_once, short_kernel, short_kernel_under_mask,
+    Form, Plan, RowsWithoutMask, fill_registers, form_of_other_rows, reads_both_at_once, short_kernel,
+    short_kernel_under_mask,
 };
 use crate::operations::input::{Input, with_sources};
 use crate::operations::sink::MinusOne;
@@ -260,10 +261,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 (true, true) => Answer::Places,
                 (true, false) => Answer::Values,
             };
+            let rows_without_mask = RowsWithoutMask { element, number: rows, len, follow, answer, of_memory };
             let kernel = match lines.mask.is_null() {
-                true => short_kernel(RowsWithoutMask { element, number: rows, len, follow, answer, of_memory }),
+                true => short_kernel(rows_without_mask),
                 false => short_kernel_under_mask(element, rows, len),
             };
+            let is_plain = lines.mask.is_null() && ahead.is_null() && !ignore_nan && !minus_one_for_identity;
             let short_rows = ShortRows {
                 lines,
                 rows,
@@ -277,6 +280,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 to,
                 other,
                 ahead,
+                fill_registers: is_plain && fill_registers(rows_without_mask),
                 bytes,
             };
             // SAFETY: the caller's promise.

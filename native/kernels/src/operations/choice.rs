@@ -502,6 +502,18 @@ pub fn short_kernel(rows: RowsWithoutMask) -> Option<ShortKernel> {
     with_set!(I => short_kernel_of::<I>(rows), None)
 }
 
+/// Whether such rows, which a kernel for short rows reads, are read as whole registers. There are as many as register lanes of 16 bits,
+/// which the other kernels may want, and no fewer than a batch.
+#[inline]
+pub fn fill_registers(rows: RowsWithoutMask) -> bool {
+    let RowsWithoutMask { element, number, len, follow, answer, .. } = rows;
+    follow
+        && with_set!(I => {
+        let is_many = number >= <<I as Set>::Register as Register>::BYTES / 2;
+        is_many && I::whole_registers_are_fastest(rows.kind(), answer, len * element.size())
+    }, false)
+}
+
 /// [`short_kernel`] for an instruction set.
 #[inline(always)]
 fn short_kernel_of<I: Limits>(rows: RowsWithoutMask) -> Option<ShortKernel> {

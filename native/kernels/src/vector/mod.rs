@@ -10,6 +10,20 @@
 // Each function here, and in the kernels that build on it, is a few instructions with one safety condition: see `Register`.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc, reason = "the condition is the same for every operation")]
 
+/// A loop that is written out, because what it indexes has to be in registers: the compiler left 16 of them in memory. The
+/// condition is evaluated before code is generated: otherwise these loops were three quarters of all kernels.
+macro_rules! unroll {
+    ($count:expr, $at:ident => $body:expr) => { unroll!(@ $count, $at, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) };
+    (@ $count:expr, $at:ident, $body:expr, $($number:literal)*) => {$(
+        if const { $number < $count } {
+            let $at: usize = $number;
+            $body;
+        }
+    )*};
+}
+
+pub(crate) use unroll;
+
 /// Implements [`Lanes`] for a register with functions of two registers. `$view` converts their arguments; `$bits` and `$mask_of`
 /// convert their results back.
 macro_rules! lanes {
@@ -172,6 +186,11 @@ pub trait Register: Copy {
     unsafe fn shuffle(self, table: &[u8; 16]) -> Self;
     /// Swaps parts that are `PARTS` apart.
     unsafe fn exchange<const PARTS: usize>(self) -> Self;
+    /// The parts with even numbers of both registers, and those with odd numbers.
+    #[inline(always)]
+    unsafe fn deal_parts(self, other: Self) -> (Self, Self) {
+        (self, other)
+    }
     /// Cuts each part into as many blocks as the register has parts, and swaps block `b` of part `p` with block `p` of part `b`.
     unsafe fn exchange_blocks(self) -> Self;
     /// Converts 16-bit lanes from sign and magnitude to two's complement, or back.
@@ -427,6 +446,39 @@ pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([ab, cd]: [V; 2]) -> [V; 4] {
     ]
 }
 
+/// The most groups of four registers that [`fold_groups`] joins: as many as the widest register has parts.
+pub const MOST_GROUPS: usize = WIDEST / 16;
+
+/// The largest lane of each register of `GROUPS` groups, one after the other: each in four bytes, which it fills, or in eight. Zips join
+/// two registers at a time, so that four take little longer than one.
+#[inline(always)]
+pub unsafe fn fold_groups<K: Kind, V: Lanes<K>, const GROUPS: usize>(groups: [[V; 4]; MOST_GROUPS]) -> [V; 2] {
+    let join = |(one, other): (V, V)| one.max(other);
+    let mut joined = [groups[0][0]; 2 * MOST_GROUPS];
+    unroll!(@ GROUPS, at, {
+        let [a, b, c, d] = groups[at];
+        if K::SIZE == 8 {
+            joined[2 * at] = join(a.zip::<8>(b));
+            joined[2 * at + 1] = join(c.zip::<8>(d));
+        } else {
+            joined[at] = join(join(a.zip::<4>(b)).zip::<8>(join(c.zip::<4>(d))));
+        }
+    }, 0 1 2 3);
+    // Each part has all registers of its group. Two registers are joined, or one with itself, until each part has its own.
+    let mut count = if K::SIZE == 8 { 2 * GROUPS } else { GROUPS };
+    let mut parts = V::BYTES / 16;
+    unroll!(@ (V::BYTES / 16).trailing_zeros() as usize, _round, {
+        unroll!(@ MOST_GROUPS, at, if at == 0 || at < count / 2 {
+            joined[at] = join(joined[2 * at].deal_parts(joined[(2 * at + 1).min(count - 1)]));
+        }, 0 1 2 3);
+        count = count.div_ceil(2);
+        parts /= 2;
+    }, 0 1);
+    debug_assert!(parts == 1 && count <= 2);
+    let first = within_words::<K, V>(joined[0], K::SIZE);
+    [first, if K::SIZE == 8 { joined[1] } else { first }]
+}
+
 /// The first (or last) place of `needle` in `N` registers, `N <= 8`, that hold `len` elements. A register that would reach beyond
 /// the last element ends there instead. If nothing equals `needle`, because memory has changed, it returns some place.
 #[inline(always)]
@@ -436,6 +488,17 @@ pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
     len: usize,
 ) -> usize {
     debug_assert!(N > 0 && len >= V::LANES && len <= N * V::LANES, "{len} elements in {N} registers of {}", V::LANES);
+    let place = place_of_hit::<K, V, N, LAST>(registers, needle);
+    // A lane of the last register lies beyond the last element by as much as that register was moved back to end there.
+    place.min(place % V::LANES + (len - V::LANES))
+}
+
+/// The first (or last) lane of `N` registers, `N <= 8`, that equals `needle`; a number beyond them if none does.
+#[inline(always)]
+pub unsafe fn place_of_hit<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
+    registers: &[V; N],
+    needle: V,
+) -> usize {
     let words = N.div_ceil(V::GROUP);
     let mut place = 0;
     // The word whose hits win comes last, and replaces the others without a branch, which would be mispredicted.
@@ -446,8 +509,7 @@ pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
         let here = at * V::GROUP * V::LANES + bit as usize / V::BITS;
         place = if step == 0 { here } else { select_unpredictable(hits != 0, here, place) };
     }
-    // A lane of the last register lies beyond the last element by as much as that register was moved back to end there.
-    place.min(place % V::LANES + (len - V::LANES))
+    place
 }
 
 /// Writes a place for each lane. `SIGNED` says whether lanes have a sign.

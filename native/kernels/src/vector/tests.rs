@@ -1,7 +1,7 @@
 //! Tests of what random calls rarely show: an element that only one lane of a group has, and a number that is mistaken for NaN,
 //! which only costs time.
 
-use crate::vector::{Float16, Float32, Float64, Int8, Kind, Lanes, Mask, splat};
+use crate::vector::{Float16, Float32, Float64, Int8, Kind, Lanes, MOST_GROUPS, Mask, fold_groups, splat};
 
 /// Checks that an element is found wherever it lies in a group of registers.
 unsafe fn find<K: Kind, V: Lanes<K>>() {
@@ -76,6 +76,28 @@ unsafe fn max_pairs<V: Lanes<Int8>, const SIZE: usize>() {
     }
 }
 
+/// Checks that the largest lane of each register is found wherever it lies, and that they follow one another.
+unsafe fn fold<K: Kind, V: Lanes<K>, const GROUPS: usize>() {
+    let word = K::SIZE.max(4);
+    for lane in 0..V::LANES {
+        let register = |number: usize| {
+            let mut bytes = [0u8; 64];
+            bytes[lane * K::SIZE..][..K::SIZE].fill(number as u8 + 1);
+            V::load_raw(bytes.as_ptr())
+        };
+        let groups: [[V; 4]; MOST_GROUPS] =
+            std::array::from_fn(|group| std::array::from_fn(|at| register(4 * group + at)));
+        let mut bytes = [0u8; 128];
+        for (at, folded) in fold_groups::<K, V, GROUPS>(groups).into_iter().enumerate() {
+            folded.store_raw(bytes[at * V::BYTES..].as_mut_ptr());
+        }
+        for row in 0..4 * GROUPS {
+            let found = &bytes[row * word..][..word];
+            assert!(found.iter().all(|&byte| usize::from(byte) == row + 1), "lane {lane} of register {row}: {found:?}");
+        }
+    }
+}
+
 unsafe fn all<V: Lanes<Int8> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>>() {
     select_by_bytes::<V, 1>();
     select_by_bytes::<V, 2>();
@@ -87,6 +109,22 @@ unsafe fn all<V: Lanes<Int8> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>>
     find::<Float16, V>();
     find::<Float32, V>();
     find::<Float64, V>();
+    fold::<Int8, V, 1>();
+    fold::<Float16, V, 1>();
+    fold::<Float32, V, 1>();
+    fold::<Float64, V, 1>();
+    if V::BYTES == 32 {
+        fold::<Int8, V, 2>();
+        fold::<Float16, V, 2>();
+        fold::<Float32, V, 2>();
+        fold::<Float64, V, 2>();
+    }
+    if V::BYTES == 64 {
+        fold::<Int8, V, 4>();
+        fold::<Float16, V, 4>();
+        fold::<Float32, V, 4>();
+        fold::<Float64, V, 4>();
+    }
     note_nan::<Float16, V>(0x7c00);
     note_nan::<Float16, V>(0x7f80);
     note_nan::<Float32, V>(0x7f80_0000);

@@ -33,7 +33,8 @@ macro_rules! register {
      [$low1:ident $high1:ident $low2:ident $high2:ident $low4:ident $high4:ident $low8:ident $high8:ident],
      |$from:ident, $stride:ident| $parts:expr, |$table:ident| $wide:expr, |$self:ident| $exchange:expr,
      $exchange_blocks:expr, $complement:expr
-     $(, |$mask:ident, $other:ident| [$under1:expr, $under2:expr, $under4:expr, $under8:expr])?) => {
+     $(, |$one:ident, $next:ident| $even:expr, $odd:expr)?
+     $(, under |$mask:ident, $other:ident| [$under1:expr, $under2:expr, $under4:expr, $under8:expr])?) => {
         impl Register for $register {
             const BYTES: usize = $bytes;
             const EQ_BITS: [(usize, usize); 4] = $hits;
@@ -103,6 +104,11 @@ macro_rules! register {
                 }
             }
             $(#[inline(always)]
+            unsafe fn deal_parts(self, $next: Self) -> (Self, Self) {
+                let $one = self;
+                ($even, $odd)
+            })?
+            $(#[inline(always)]
             unsafe fn select_by_bytes<const SIZE: usize>(self, $mask: *const u8, $other: Self) -> Self {
                 let $self = self;
                 match SIZE {
@@ -135,7 +141,8 @@ _mm256_max_epu16 _mm256_max_epi16 _mm256_max_epi32,
 |table| _mm256_broadcastsi128_si256(table), |register| _mm256_permute4x64_epi64::<0b01_00_11_10>(register),
 _mm256_permutevar8x32_epi32(register, _mm256_loadu_si256(hidden(&EXCHANGED_BLOCKS_OF_TWO).cast())),
 _mm256_sign_epi16(_mm256_and_si256(register, _mm256_set1_epi16(i16::MAX)), register),
-|mask, other| [
+|register, next| _mm256_permute2x128_si256::<0x20>(register, next), _mm256_permute2x128_si256::<0x31>(register, next),
+under |mask, other| [
     _mm256_blendv_epi8(register, other, _mm256_cmpeq_epi8(_mm256_loadu_si256(mask.cast()), _mm256_setzero_si256())),
     _mm256_blendv_epi8(register, other, _mm256_cvtepi8_epi16(zeros(_mm_loadu_si128(mask.cast())))),
     _mm256_blendv_epi8(register, other, _mm256_cvtepi8_epi32(zeros(_mm_loadl_epi64(mask.cast())))),
@@ -167,7 +174,9 @@ _mm512_max_epu16 _mm512_max_epi16 _mm512_max_epi32,
 },
 _mm512_permutexvar_epi32(_mm512_loadu_si512(hidden(&EXCHANGED_BLOCKS_OF_FOUR).cast()), register),
 _mm512_mask_sub_epi16(register, _mm512_movepi16_mask(register), _mm512_set1_epi16(i16::MIN), register),
-|mask, other| [
+|register, next| _mm512_shuffle_i64x2::<0b10_00_10_00>(register, next),
+_mm512_shuffle_i64x2::<0b11_01_11_01>(register, next),
+under |mask, other| [
     {
         let bytes = _mm512_loadu_si512(mask.cast());
         _mm512_mask_blend_epi8(_mm512_test_epi8_mask(bytes, bytes), other, register)

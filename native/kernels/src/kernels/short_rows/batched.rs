@@ -36,8 +36,8 @@ use crate::kernels::lanes::{Aligned, prefetch_rows};
 use crate::kernels::short_rows::chunked::Chunked;
 use crate::kernels::short_rows::unrolled::Unrolled;
 use crate::kernels::short_rows::{
-    AsIntegersMode, BATCH_ROWS, Batch, BothMode, Constants, FlipMode, IgnoreNanMode, Job, MaskedMode, Mode, PlainMode,
-    Reduced, SPILLED_BYTES, spread_rows, with_keys,
+    AsIntegersMode, BATCH_ROWS, Batch, BothMode, Constants, FlipMode, IgnoreNanMode, Job, MaskedMode, Mode,
+    PlainAsIntegersMode, PlainMode, Reduced, SPILLED_BYTES, spread_rows, with_keys,
 };
 use crate::thresholds::{
     Limits, PREFETCHED_UNROLLED_LEAST_ARRAY_BYTES, SHORT_ROWS_MOST_BYTES, UNROLLED_MOST_REGISTERS, kind_number,
@@ -64,8 +64,8 @@ const UNROLLED_AHEAD_BYTES: usize = 12 << 10;
 pub unsafe fn unrolled<I: Limits<Register: Lanes<K>>, K: Kind>(set: I, job: &Job) -> usize {
     debug_assert!(job.rows >= BATCH_ROWS && job.len >= <I::Register as Lanes<K>>::LANES, "{} rows", job.rows);
     match job.len.div_ceil(<I::Register as Lanes<K>>::LANES) {
-        1 => in_registers::<I, K, 1>(set, job),
-        2 => in_registers::<I, K, 2>(set, job),
+        // A row of one register is read twice.
+        1 | 2 => in_registers::<I, K, 2>(set, job),
         3 => in_registers::<I, K, 3>(set, job),
         4 => in_registers::<I, K, 4>(set, job),
         5 | 6 => in_registers::<I, K, 6>(set, job),
@@ -115,7 +115,10 @@ unsafe fn in_registers<I: Limits<Register: Lanes<K>>, K: Kind, const N: usize>(s
         with_keys::<K>(
             job,
             BATCH_ROWS,
-            |job| set.run(Batches::<K, I::Register, Unrolled<AsIntegersMode, N>, BATCH_ROWS>::new(job)),
+            |job| match job.flip == 0 {
+                true => set.run(Batches::<K, I::Register, Unrolled<PlainAsIntegersMode, N>, BATCH_ROWS>::new(job)),
+                false => set.run(Batches::<K, I::Register, Unrolled<AsIntegersMode, N>, BATCH_ROWS>::new(job)),
+            },
             |job| set.run(Batches::<K, I::Register, Unrolled<FlipMode, N>, BATCH_ROWS>::new(job)),
         )
     } else if const { !K::KEYS } && job.flip == 0 {
@@ -158,7 +161,10 @@ unsafe fn in_chunks<I: Limits<Register: Lanes<K>>, K: Kind, const ROWS: usize, c
         with_keys::<K>(
             job,
             ROWS,
-            |job| set.run(Batches::<K, I::Register, Chunked<AsIntegersMode, CHUNK>, ROWS>::new(job)),
+            |job| match job.flip == 0 {
+                true => set.run(Batches::<K, I::Register, Chunked<PlainAsIntegersMode, CHUNK>, ROWS>::new(job)),
+                false => set.run(Batches::<K, I::Register, Chunked<AsIntegersMode, CHUNK>, ROWS>::new(job)),
+            },
             |job| set.run(Batches::<K, I::Register, Chunked<FlipMode, CHUNK>, ROWS>::new(job)),
         )
     } else if const { !K::KEYS } && job.flip == 0 {

@@ -56,11 +56,11 @@
 use crate::isa::{Set, Task};
 use crate::kernels::by_integers::is_undecided;
 use crate::kernels::lanes::{prefetch_rows, write_bits};
-use crate::kernels::short_rows::zips::{apart, in_order, max_of_pairs, transpose, unroll, zip_pairs, zips};
+use crate::kernels::short_rows::zips::{apart, in_order, max_of_pairs, transpose, zip_pairs, zips};
 use crate::kernels::short_rows::{AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, Mode, with_keys};
 use crate::thresholds::PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
-use crate::vector::{Kind, Lanes, Mask, Nans, WIDEST, splat, store_places, values, zip};
+use crate::vector::{Kind, Lanes, Mask, Nans, WIDEST, splat, store_places, unroll, values, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;

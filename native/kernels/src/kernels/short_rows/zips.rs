@@ -4,21 +4,7 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "a few instructions each, with one safety condition")]
 
 use crate::kernels::short_rows::TRANSPOSED_PART_BYTES;
-use crate::vector::{Kind, Lanes, Register, zip};
-
-/// A loop that is written out, because what it indexes has to be in registers: the compiler left 16 of them in memory. The
-/// condition is evaluated before code is generated: otherwise these loops were three quarters of all kernels.
-macro_rules! unroll {
-    ($count:expr, $at:ident => $body:expr) => { unroll!(@ $count, $at, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) };
-    (@ $count:expr, $at:ident, $body:expr, $($number:literal)*) => {$(
-        if const { $number < $count } {
-            let $at: usize = $number;
-            $body;
-        }
-    )*};
-}
-
-pub(super) use unroll;
+use crate::vector::{Kind, Lanes, Register, unroll, zip};
 
 /// Brings lanes into the order of the rows, where registers were loaded whole: neighbouring parts held neighbouring rows, of which `Q`
 /// now follow one another in each part.
