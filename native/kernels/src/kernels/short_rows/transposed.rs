@@ -57,7 +57,9 @@ use crate::isa::{Set, Task};
 use crate::kernels::by_integers::is_undecided;
 use crate::kernels::lanes::{prefetch_rows, write_bits};
 use crate::kernels::short_rows::zips::{apart, in_order, max_of_pairs, transpose, zip_pairs, zips};
-use crate::kernels::short_rows::{AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, Mode, with_keys};
+use crate::kernels::short_rows::{
+    AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, Mode, PlainAsIntegersMode, PlainMode, with_keys,
+};
 use crate::thresholds::PREFETCHED_TRANSPOSED_LEAST_ARRAY_BYTES;
 use crate::vector::extent::Readable;
 use crate::vector::{Kind, Lanes, Mask, Nans, WIDEST, splat, store_places, unroll, values, zip};
@@ -113,9 +115,14 @@ unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE
         with_keys::<K>(
             job,
             <I::Register as Lanes<K>>::LANES,
-            |job| set.run(PerLane::<K, I::Register, AsIntegersMode, Q, ONE, PAIRS>(job, PhantomData)),
+            |job| match job.flip == 0 {
+                true => set.run(PerLane::<K, I::Register, PlainAsIntegersMode, Q, ONE, PAIRS>(job, PhantomData)),
+                false => set.run(PerLane::<K, I::Register, AsIntegersMode, Q, ONE, PAIRS>(job, PhantomData)),
+            },
             |job| set.run(PerLane::<K, I::Register, FlipMode, Q, ONE, PAIRS>(job, PhantomData)),
         )
+    } else if const { PAIRS } && job.flip == 0 {
+        set.run(PerLane::<K, I::Register, PlainMode, Q, ONE, PAIRS>(job, PhantomData))
     } else {
         set.run(PerLane::<K, I::Register, FlipMode, Q, ONE, PAIRS>(job, PhantomData))
     }
