@@ -64,7 +64,7 @@ def test_blocks_of_many_columns(dtype, columns):
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_the_value_of_a_short_row_has_the_sign_of_its_first_zero(dtype):
     rng = np.random.default_rng(7)
-    for columns in (2, 3, 4, 7, 8, 15, 16, 17, 40):
+    for columns in (2, 3, 4, 7, 8, 15, 16, 17, 32, 40, 64):
         x = rng.choice(np.array([-1.0, -0.0, 0.0], dtype), (150, columns))
         first = np.arange(len(x)), ex.argmax(x, axis=1)
         assert_same_bits(ex.max(x, axis=1), x[first])
@@ -83,7 +83,7 @@ def test_blocks_that_lie_apart_or_run_backwards(dtype, columns):
     check(x[..., :columns], 2, rng.random((6, 11, 40, columns)) < 0.7)
 
 
-@pytest.mark.parametrize("length", [2, 4, 5, 7, 8, 9, 12, 16, 17, 40, 70, 300, 2000])
+@pytest.mark.parametrize("length", [2, 4, 5, 7, 8, 9, 12, 16, 17, 32, 40, 64, 70, 128, 300, 2000])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_many_rows(dtype, length):
     rng = np.random.default_rng(length)

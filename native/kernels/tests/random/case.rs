@@ -367,11 +367,11 @@ fn judge(inputs: &[Memory], output: &Memory, expected: &[u8]) {
     assert!(wrong.is_none(), "byte {wrong:?} from {}, strides {strides:?}", output.first);
 }
 
-/// A shape, and the axes that its kernels reduce: any, rows, blocks of a few columns, lines to transpose, long rows of columns, one long
-/// row.
+/// A shape, and the axes that its kernels reduce: any, rows, rows that may fill registers, blocks of a few columns, lines to transpose,
+/// long rows of columns, one long row.
 fn shape(random: &mut Random) -> (Vec<usize>, Vec<bool>) {
     let most = if cfg!(miri) { 140 } else { 20_000 };
-    match random.below(10) {
+    match random.below(11) {
         0..=2 => {
             let len = match random.below(4) {
                 0 => random.pick(&[1000, 1023, 1024, 1025, 2049, 4095, 4096, 4200]),
@@ -381,6 +381,11 @@ fn shape(random: &mut Random) -> (Vec<usize>, Vec<bool>) {
             let rows = random.pick(&[1, 2, 3, 4, 5, 8, 15, 16, 17, 18, 32, 33, 67, 131]).min(1 + most / len);
             let blocks = random.pick(&[1, 1, 1, 2]);
             (vec![blocks, rows, len], vec![random.one_in(4), random.one_in(6), true])
+        }
+        10 => {
+            let len = random.pick(&[4, 8, 16, 32, 64, 128, 256]);
+            let rows = random.pick(&[8, 16, 31, 32, 33, 48, 64, 100, 131]).min(1 + most / len);
+            (vec![rows, len], vec![false, true])
         }
         3 => {
             let columns = random.pick(&[8, 8, 16, 16, 32, 64, 4, 24]);
