@@ -502,8 +502,8 @@ pub fn short_kernel(rows: RowsWithoutMask) -> Option<ShortKernel> {
     with_set!(I => short_kernel_of::<I>(rows), None)
 }
 
-/// Whether such rows, which a kernel for short rows reads, are read as whole registers. There are as many as register lanes of 16 bits,
-/// which the other kernels may want, and no fewer than a batch.
+/// Whether rows that a kernel for short rows reads are read as whole registers. There are enough for a batch, and for the kernel that
+/// reads 16-bit floats which integers do not decide: it wants a row for each lane.
 #[inline]
 pub fn fill_registers(rows: RowsWithoutMask) -> bool {
     let RowsWithoutMask { element, number, len, follow, answer, .. } = rows;
