@@ -422,13 +422,23 @@ pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
 /// 8 of the first, then of the second. Zips join pairs of registers, so that four take little longer than one.
 #[inline(always)]
 pub unsafe fn fold_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 2] {
+    let [ab, cd] = join_four::<K, V>([a, b, c, d]);
+    if K::SIZE == 8 {
+        return [fold::<K, V>(ab, 16), fold::<K, V>(cd, 16)];
+    }
+    [within_words::<K, V>(fold::<K, V>(ab, 16), K::SIZE); 2]
+}
+
+/// The largest lanes of four registers in each part of one: four bytes of each register. Lanes of 8 bytes are in two, of two each.
+#[inline(always)]
+unsafe fn join_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 2] {
     let join = |(low, high): (V, V)| low.max(high);
     if K::SIZE == 8 {
-        return [fold::<K, V>(join(a.zip::<8>(b)), 16), fold::<K, V>(join(c.zip::<8>(d)), 16)];
+        return [join(a.zip::<8>(b)), join(c.zip::<8>(d))];
     }
     let ab = join(a.zip::<4>(b));
     let cd = join(c.zip::<4>(d));
-    [within_words::<K, V>(fold::<K, V>(join(ab.zip::<8>(cd)), 16), K::SIZE); 2]
+    [join(ab.zip::<8>(cd)); 2]
 }
 
 /// Copies each of the lanes that [`fold_four`] found to all lanes of a register.
@@ -449,32 +459,27 @@ pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([ab, cd]: [V; 2]) -> [V; 4] {
 /// The most groups of four registers that [`fold_groups`] joins: as many as the widest register has parts.
 pub const MOST_GROUPS: usize = WIDEST / 16;
 
-/// The largest lane of each register of `GROUPS` groups, one after the other: each in four bytes, which it fills, or in eight. Zips join
-/// two registers at a time, so that four take little longer than one.
+/// The largest lane of each register of as many groups as a register has parts, one after the other: each in four bytes, which it
+/// fills, or in eight.
 #[inline(always)]
-pub unsafe fn fold_groups<K: Kind, V: Lanes<K>, const GROUPS: usize>(groups: [[V; 4]; MOST_GROUPS]) -> [V; 2] {
-    let join = |(one, other): (V, V)| one.max(other);
+pub unsafe fn fold_groups<K: Kind, V: Lanes<K>>(groups: [[V; 4]; MOST_GROUPS]) -> [V; 2] {
+    let join = |(even, odd): (V, V)| even.max(odd);
+    // Each part has all registers of its group. Two neighbours are joined until each part has a group of its own.
+    let each = if K::SIZE == 8 { 2 } else { 1 };
     let mut joined = [groups[0][0]; 2 * MOST_GROUPS];
-    unroll!(@ GROUPS, at, {
-        let [a, b, c, d] = groups[at];
+    unroll!(@ V::BYTES / 16, at, {
+        let [low, high] = join_four::<K, V>(groups[at]);
+        joined[each * at] = low;
         if K::SIZE == 8 {
-            joined[2 * at] = join(a.zip::<8>(b));
-            joined[2 * at + 1] = join(c.zip::<8>(d));
-        } else {
-            joined[at] = join(join(a.zip::<4>(b)).zip::<8>(join(c.zip::<4>(d))));
+            joined[each * at + 1] = high;
         }
     }, 0 1 2 3);
-    // Each part has all registers of its group. Two registers are joined, or one with itself, until each part has its own.
-    let mut count = if K::SIZE == 8 { 2 * GROUPS } else { GROUPS };
-    let mut parts = V::BYTES / 16;
-    unroll!(@ (V::BYTES / 16).trailing_zeros() as usize, _round, {
-        unroll!(@ MOST_GROUPS, at, if at == 0 || at < count / 2 {
-            joined[at] = join(joined[2 * at].deal_parts(joined[(2 * at + 1).min(count - 1)]));
+    unroll!(@ (V::BYTES / 16).trailing_zeros() as usize, round, {
+        let left = (each * V::BYTES / 16) >> (round + 1);
+        unroll!(@ MOST_GROUPS, at, if at < left {
+            joined[at] = join(joined[2 * at].deal_parts(joined[2 * at + 1]));
         }, 0 1 2 3);
-        count = count.div_ceil(2);
-        parts /= 2;
     }, 0 1);
-    debug_assert!(parts == 1 && count <= 2);
     let first = within_words::<K, V>(joined[0], K::SIZE);
     [first, if K::SIZE == 8 { joined[1] } else { first }]
 }

@@ -167,11 +167,19 @@ impl Job {
         }
         if self.to.wants_values() {
             for (row, &place) in places.iter().enumerate() {
-                let from = self.row(first + row).add(place * K::SIZE);
-                let bits = read_bits(from.read(K::SIZE), K::SIZE);
-                self.put_bits::<K>(first + row, bits);
+                self.put_element::<K>(first + row, place);
             }
         }
+    }
+
+    /// Writes the element at a place of a row as its extremum.
+    ///
+    /// # Safety
+    /// There is room for it, and the place lies in the row.
+    #[inline(always)]
+    unsafe fn put_element<K: Kind>(&self, row: usize, place: usize) {
+        let from = self.row(row).add(place * K::SIZE);
+        self.put_bits::<K>(row, read_bits(from.read(K::SIZE), K::SIZE));
     }
 
     /// Writes an element as the extremum of a row.

@@ -189,11 +189,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize> Batches<'_, K, V, M, N> {
                 V::note_nan(&mut nans, ones[2], ones[3]);
             }
         }, 0 1 2 3);
-        let best = match V::BYTES {
-            16 => fold_groups::<K, V, 1>(groups),
-            32 => fold_groups::<K, V, 2>(groups),
-            _ => fold_groups::<K, V, 4>(groups),
-        };
+        let best = fold_groups::<K, V>(groups);
         let has_nan = V::has_nan(nans, best[0], constants.infinity);
         let decided = !(has_nan || M::AS_INTEGERS && is_undecided::<K, V>(best[0]));
         kept.write(Best { lanes: best, decided });
@@ -238,7 +234,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize> Batches<'_, K, V, M, N> {
                     true => self.place::<true>(first, best, row),
                     false => self.place::<false>(first, best, row),
                 };
-                self.put_element(first + row, place);
+                job.put_element::<K>(first + row, place);
             }
             return;
         }
@@ -284,7 +280,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize> Batches<'_, K, V, M, N> {
         if job.to.wants_values() {
             for row in 0..Self::ROWS {
                 let place = index.element::<i64>(first + row).read_unaligned();
-                self.put_element(first + row, place as usize);
+                job.put_element::<K>(first + row, place as usize);
             }
         }
     }
@@ -345,15 +341,5 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize> Batches<'_, K, V, M, N> {
         }
         // Where memory has changed, no lane may be equal.
         place_of_hit::<K, V, N, LAST>(&read, needle) % Self::LEN
-    }
-
-    /// Writes an element as the extremum of its row.
-    ///
-    /// # Safety
-    /// As for [`reduce`](Self::reduce).
-    #[inline(always)]
-    unsafe fn put_element(&self, row: usize, place: usize) {
-        let from = self.0.row(row).add(place * K::SIZE).read(K::SIZE);
-        self.0.put_bits::<K>(row, read_bits(from, K::SIZE));
     }
 }
