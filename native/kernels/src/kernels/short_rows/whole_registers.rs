@@ -92,7 +92,7 @@ struct Batches<'a, K, V, M, const N: usize>(&'a Job, PhantomData<(K, V, M)>);
 /// What is known of a batch once it is read.
 #[repr(C)]
 struct Best<V> {
-    /// The largest lanes of its rows, one after the other: each fills four bytes, or eight.
+    /// The extrema of its rows as they are in memory, one after the other: each fills four bytes, or eight.
     lanes: [V; 2],
     /// Whether they are the answers: false where there is NaN, or integers do not decide. It is kept in memory, too: otherwise the
     /// compiler looks for NaN after the batch before is answered, and keeps all elements until then.
@@ -192,7 +192,9 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize> Batches<'_, K, V, M, N> {
         let best = fold_groups::<K, V>(groups);
         let has_nan = V::has_nan(nans, best[0], constants.infinity);
         let decided = !(has_nan || M::AS_INTEGERS && is_undecided::<K, V>(best[0]));
-        kept.write(Best { lanes: best, decided });
+        // Flipped back here, once for all rows, they are compared with elements as they are.
+        let lanes = [M::elements::<K, V>(constants, best[0]), M::elements::<K, V>(constants, best[1])];
+        kept.write(Best { lanes, decided });
     }
 
     /// Writes the answers of a batch: the places of the extrema, or the values alone.
@@ -208,7 +210,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize> Batches<'_, K, V, M, N> {
         }
     }
 
-    /// The largest lane of a row.
+    /// The extremum of a row.
     ///
     /// # Safety
     /// `best` has it.
@@ -224,7 +226,6 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize> Batches<'_, K, V, M, N> {
     #[inline(always)]
     unsafe fn values(&self, first: usize, best: *const Best<V>) {
         let job = self.0;
-        let flip = splat::<K, V>(job.flip);
         let zero = splat::<K, V>(0);
         let [low, high] = (*best).lanes;
         // A lane of zero does not say which of the two zeros it is. 16-bit floats have none: integers do not decide them.
@@ -240,13 +241,13 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize> Batches<'_, K, V, M, N> {
         }
         let to = job.values::<K>().add(first * K::SIZE);
         if K::SIZE >= 4 {
-            low.xor(flip).store(to);
+            low.store(to);
             if K::SIZE == 8 {
-                high.xor(flip).store(to.add(V::BYTES));
+                high.store(to.add(V::BYTES));
             }
         } else {
             for row in 0..Self::ROWS {
-                let bits = read_bits(Self::lane(best, row), K::SIZE) ^ job.flip as u64;
+                let bits = read_bits(Self::lane(best, row), K::SIZE);
                 write_bits(to.add(row * K::SIZE).write(K::SIZE), bits, K::SIZE);
             }
         }
@@ -311,20 +312,17 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const N: usize> Batches<'_, K, V, M, N> {
             }
     }
 
-    /// The largest lane of a row in all lanes, as its elements are in memory. A port that loads copies it, where those that shuffle are
-    /// busy.
+    /// The extremum of a row in all lanes. A port that loads copies it, where those that shuffle are busy.
     ///
     /// # Safety
     /// As for [`reduce`](Self::reduce).
     #[inline(always)]
     unsafe fn needle(&self, best: *const Best<V>, row: usize) -> V {
         let lane = Self::lane(best, row);
-        let needle = match K::SIZE {
+        match K::SIZE {
             8 => V::splat::<8>(read_bits(lane, 8) as i64),
             _ => V::splat::<4>(read_bits(lane, 4) as i64),
-        };
-        // Equal lanes have equal bits, and NaN equals nothing. So the needle is flipped instead of the elements.
-        if M::FLIPS { needle.xor(splat::<K, V>(self.0.flip)) } else { needle }
+        }
     }
 
     /// The place of the extremum of a row, the one of number `row` of a batch.
