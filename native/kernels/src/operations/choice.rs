@@ -34,7 +34,7 @@ use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omit};
 use crate::thresholds::{
     ALIGNED_LEAST_ROW_OF_MEMORY_BYTES, Answer, BATCH_MULTIPLE_ROWS, BOTH_ENDS_TILE_BYTES,
-    COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES, INTERLEAVED_BELOW_COLUMNS, INTERLEAVED_MANY_BYTES,
+    COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES, DIRECT_TILE_MOST_POSITIONS, INTERLEAVED_BELOW_COLUMNS, INTERLEAVED_MANY_BYTES,
     INTERLEAVED_MANY_LEAST_ROWS, INTERLEAVED_STRETCH_BYTES, LONG_ROWS_AHEAD_BYTES, Limits, MASK_COPIED_BELOW_ELEMENTS,
     MASK_COPIED_BELOW_ELEMENTS_AVX512, MASK_COPY_BYTES, MASKED_COLUMNS_LEAST_COLUMNS,
     MASKED_OTHER_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES, MASKED_TILE_COLUMNS, NARROW_ROWS_AHEAD_BYTES,
@@ -56,6 +56,8 @@ pub struct Request<'a> {
     pub ends: usize,
     /// Whether places are wanted; where NaN alone is skipped, of a kernel that knows slices without a number.
     pub places: bool,
+    /// Whether kernels write the results along a kept axis directly to the output.
+    pub are_direct: &'a dyn Fn(&ReductionAxis) -> bool,
 }
 
 /// What reads a reduction of more than a few elements.
@@ -244,6 +246,10 @@ impl Request<'_> {
             // The second end of the order reads the same rows again, from the first-level cache.
             Form::RowBatches if self.ends > 1 => {
                 ((BOTH_ENDS_TILE_BYTES / size / reduced.len + 1).next_multiple_of(BATCH_MULTIPLE_ROWS), usize::MAX)
+            }
+            // Results that need no memory on their way: each tile takes as long to begin as many short rows.
+            Form::RowBatches if kept.len > TILE_MOST_POSITIONS && (self.are_direct)(kept) => {
+                return (DIRECT_TILE_MOST_POSITIONS, usize::MAX);
             }
             Form::Rows | Form::RowBatches => (TILE_MOST_POSITIONS, usize::MAX),
             Form::Interleaved(_) => (kept.len, plan.most_rows(size)),

@@ -46,6 +46,13 @@ pub struct Direct {
 
 impl Direct {
     pub const NOTHING: Self = Self { values: ptr::null_mut(), index: ptr::null_mut() };
+
+    /// Whether there is a place for all that a sink wants, so that it need not take the tile.
+    pub fn has(self, wants: Wants) -> bool {
+        let has_values = !wants.values || !self.values.is_null();
+        let has_index = !wants.index || !self.index.is_null();
+        has_values && has_index && !wants.always_called
+    }
 }
 
 /// What a sink has to know about each position.
