@@ -351,8 +351,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             return false;
         }
         debug_assert!(rows.first + V::LANES <= job.rows);
-        let best = if R::WHOLE { in_order::<V, Q>(best) } else { best };
-        best.lanes().xor(constants.flip).store(job.values::<K>().add(rows.first * K::SIZE));
+        Self::ordered::<R>(best).lanes().xor(constants.flip).store(job.values::<K>().add(rows.first * K::SIZE));
         true
     }
 
@@ -397,6 +396,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         if Self::is_undecided(nans, best, constants) {
             return false;
         }
+        // Only then are the bits flipped: the compiler would bring them into the order of the rows too.
+        let ranks = Self::ordered::<R>(ranks);
         let places = if job.last { ranks } else { ranks.xor(splat::<K, V>(-1)) };
         self.write::<R>(rows.first, best, places, constants);
         true
@@ -447,7 +448,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             best.xor(constants.flip).store(job.values::<K>().add(first * K::SIZE));
             least.xor(constants.flip).store(job.other.add(first * K::SIZE));
         } else {
-            self.write::<R>(rows.first, best, place, constants);
+            self.write::<R>(rows.first, best, Self::ordered::<R>(place), constants);
         }
         true
     }
@@ -515,27 +516,35 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         !M::IGNORES_NAN && V::has_nan(nans, best, constants.infinity) || M::AS_INTEGERS && is_undecided::<K, V>(best)
     }
 
-    /// Writes the results of a batch.
+    /// Lanes in the order of the rows.
     ///
     /// # Safety
     /// As for [`run`].
     #[inline(always)]
-    unsafe fn write<R: Reading>(&self, first: usize, mut best: V, mut place: V, constants: Constants<V>) {
+    unsafe fn ordered<R: Reading>(lanes: V) -> V {
+        if R::WHOLE { in_order::<V, Q>(lanes) } else { lanes }
+    }
+
+    /// Writes the results of a batch: the places are in the order of the rows, the best lanes are not yet.
+    ///
+    /// # Safety
+    /// As for [`run`].
+    #[inline(always)]
+    unsafe fn write<R: Reading>(&self, first: usize, best: V, place: V, constants: Constants<V>) {
         let job = self.0;
         let Constants { flip, least, .. } = constants;
-        if R::WHOLE {
-            (best, place) = (in_order::<V, Q>(best), in_order::<V, Q>(place));
-        }
         debug_assert!(first + V::LANES <= job.rows);
         if job.to.wants_places() {
-            let least = best.eq(least);
-            let places = if job.minus_one_for_identity { least.select(splat::<K, V>(-1), place) } else { place };
+            let mut places = place;
+            if job.minus_one_for_identity {
+                places = Self::ordered::<R>(best).eq(least).select(splat::<K, V>(-1), place);
+            }
             let to = job.to.places_of(job.rows).add(first * size_of::<i64>());
             store_places::<K, V, true>(places, to);
         }
         if job.to.wants_values() {
             let element = |lane: usize, place: usize| job.row(first + lane).wrapping_add(place * K::SIZE).read(K::SIZE);
-            values::<K, V>(best, place, flip, element, job.values::<K>().add(first * K::SIZE));
+            values::<K, V>(Self::ordered::<R>(best), place, flip, element, job.values::<K>().add(first * K::SIZE));
         }
     }
 }
