@@ -55,8 +55,8 @@
 
 use crate::isa::{Set, Task};
 use crate::kernels::by_integers::is_undecided;
-use crate::kernels::lanes::{prefetch_rows, write_bits};
-use crate::kernels::short_rows::zips::{apart, in_order, max_of_pairs, transpose, zip_pairs, zips};
+use crate::kernels::lanes::{LINE, prefetch_rows, write_bits};
+use crate::kernels::short_rows::zips::{apart, best_pairs, in_order, max_of_pairs, transpose, zip_pairs, zips};
 use crate::kernels::short_rows::{
     AsIntegersMode, BothMode, Constants, FlipMode, IgnoreNanMode, Job, Mode, PlainAsIntegersMode, PlainMode, with_keys,
 };
@@ -146,8 +146,8 @@ struct BatchRows {
 
 /// How rows become parts of registers.
 trait Reading {
-    /// Whether registers are loaded whole.
-    const WHOLE: bool = false;
+    /// How many parts a row has, if registers are loaded whole.
+    const WHOLE: usize = 0;
     /// Whether a shuffle spreads each row over a power of two of lanes, or mirrors it.
     const SPREAD: bool = false;
 }
@@ -156,15 +156,15 @@ trait Reading {
 struct Apart;
 /// The same, and rows are spread or mirrored.
 struct Spread;
-/// Rows fill 16 bytes and follow one another: a register is loaded whole, so that its parts are neighbours.
-struct Whole;
+/// Rows fill `PARTS` parts and follow one another: a register is loaded whole, so that its parts are neighbours.
+struct Whole<const PARTS: usize>;
 
 impl Reading for Apart {}
 impl Reading for Spread {
     const SPREAD: bool = true;
 }
-impl Reading for Whole {
-    const WHOLE: bool = true;
+impl<const PARTS: usize> Reading for Whole<PARTS> {
+    const WHOLE: usize = PARTS;
 }
 
 impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS: bool> Task
@@ -175,11 +175,14 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     unsafe fn run(self) -> usize {
         // Few calls want both ends, so one loop is enough for them. Lanes behind the only row of a part are not compared.
         let is_padded = ONE && self.0.len < Q && (Self::EACH > 1 || Self::HAS_PAIRS || self.are_values_alone());
-        let is_whole = self.0.len == Q && self.0.lines.stride == (Q * K::SIZE) as isize;
+        // With constants, so that the compiler knows the stride.
+        let is_whole = |parts| self.0.len == parts * Q && self.0.lines.stride == (parts * Q * K::SIZE) as isize;
         if M::BOTH || self.0.last || is_padded {
             self.batches::<Spread>()
-        } else if const { Self::FILLS_PARTS } && is_whole {
-            self.batches::<Whole>()
+        } else if const { ONE && Self::FILLS_PARTS } && is_whole(1) {
+            self.batches::<Whole<1>>()
+        } else if const { !ONE && Self::FILLS_PARTS } && is_whole(2) {
+            self.batches::<Whole<2>>()
         } else {
             self.batches::<Apart>()
         }
@@ -194,7 +197,8 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
 
     /// Whether rows may be loaded as [`Whole`] registers: [`in_order`] moves no less than one of them, and of rows of up to 16 columns
     /// those that fill a part have pairs.
-    const FILLS_PARTS: bool = ONE && V::BYTES / TRANSPOSED_PART_BYTES <= Q && (PAIRS || Q < TRANSPOSED_PART_BYTES);
+    const FILLS_PARTS: bool =
+        V::BYTES / TRANSPOSED_PART_BYTES <= Q && (PAIRS || Q < TRANSPOSED_PART_BYTES && (ONE || V::BYTES == LINE));
 
     /// Whether each part prefetches as many bytes as it reads, instead of each batch. 64-bit elements have too few in a part.
     const PREFETCHES_PARTS: bool = !ONE && Q >= 4;
@@ -332,10 +336,18 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     ) -> bool {
         let job = self.0;
         let mut nans = V::no_nan();
-        let mut columns = self.part::<R>(rows, 0, constants, table, &mut nans);
-        for number in 1..self.parts() {
-            let more = self.part::<R>(rows, number, constants, table, &mut nans);
-            unroll!(Q, at => columns[at] = columns[at].max(more[at]));
+        let mut columns = [constants.flip; Q];
+        if R::WHOLE == 2 {
+            unroll!(Q, at => {
+                let [low, high] = self.two_parts(rows, at, constants, &mut nans);
+                columns[at] = low.max(high);
+            });
+        } else {
+            columns = self.part::<R>(rows, 0, constants, table, &mut nans);
+            for number in 1..self.parts() {
+                let more = self.part::<R>(rows, number, constants, table, &mut nans);
+                unroll!(Q, at => columns[at] = columns[at].max(more[at]));
+            }
         }
         // First the rows that share 16 bytes come apart, then each round joins the two halves of every row.
         unroll!(@ Self::EACH.trailing_zeros() as usize, _round, columns = zips::<K, V, Q>(columns), 0 1 2 3);
@@ -370,19 +382,22 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     ) -> bool {
         let job = self.0;
         let mut nans = V::no_nan();
-        let lanes = self.part::<R>(rows, 0, constants, table, &mut nans);
-        let mut best = lanes;
-        unroll!(Q, at => {
-            let (low, high) = zip::<K, V>(*ranks, lanes[at]);
-            best[at] = max_of_pairs::<K, V>(low, high);
-        });
-        for number in 1..self.parts() {
-            let lanes = self.part::<R>(rows, number, constants, table, &mut nans);
-            let ranks = *ranks.add(number);
+        let mut best = [constants.flip; Q];
+        if R::WHOLE == 2 {
             unroll!(Q, at => {
-                let (low, high) = zip::<K, V>(ranks, lanes[at]);
-                best[at] = max_of_pairs::<K, V>(best[at], max_of_pairs::<K, V>(low, high));
+                let [low, high] = self.two_parts(rows, at, constants, &mut nans);
+                let low = best_pairs::<K, V>(*ranks, low);
+                let high = best_pairs::<K, V>(*ranks.add(1), high);
+                best[at] = max_of_pairs::<K, V>(low, high);
             });
+        } else {
+            let lanes = self.part::<R>(rows, 0, constants, table, &mut nans);
+            unroll!(Q, at => best[at] = best_pairs::<K, V>(*ranks, lanes[at]));
+            for number in 1..self.parts() {
+                let lanes = self.part::<R>(rows, number, constants, table, &mut nans);
+                let ranks = *ranks.add(number);
+                unroll!(Q, at => best[at] = max_of_pairs::<K, V>(best[at], best_pairs::<K, V>(ranks, lanes[at])));
+            }
         }
         // Each round joins the two halves of every row. Then the first register has every other row, the second the rows between.
         unroll!(@ Q.trailing_zeros() as usize - 1, round, {
@@ -417,25 +432,36 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     ) -> bool {
         let job = self.0;
         let mut nans = V::no_nan();
-        let columns = transpose::<K, V, Q>(self.part::<R>(rows, 0, constants, table, &mut nans));
-        let mut best = columns[0];
-        let mut place = *numbers;
-        let mut least = columns[0];
-        unroll!(Q, step => if step > 0 && (!ONE || step < job.len) {
-            columns[step].update_max(*numbers.add(step), &mut best, &mut place);
-            if M::BOTH {
-                least = columns[step].min(least);
-            }
-        });
-        for number in 1..self.parts() {
-            let columns = transpose::<K, V, Q>(self.part::<R>(rows, number, constants, table, &mut nans));
-            let numbers = numbers.add(self.start(number));
-            unroll!(Q, step => {
+        let mut best = constants.flip;
+        let mut place = best;
+        let mut least = best;
+        if R::WHOLE == 2 {
+            let mut halves = [[constants.flip; Q]; 2];
+            unroll!(Q, at => [halves[0][at], halves[1][at]] = self.two_parts(rows, at, constants, &mut nans));
+            let low = transpose::<K, V, Q>(halves[0]);
+            let high = transpose::<K, V, Q>(halves[1]);
+            (best, place) = (low[0], *numbers);
+            unroll!(Q, step => if step > 0 { low[step].update_max(*numbers.add(step), &mut best, &mut place) });
+            unroll!(Q, step => high[step].update_max(*numbers.add(Q + step), &mut best, &mut place));
+        } else {
+            let columns = transpose::<K, V, Q>(self.part::<R>(rows, 0, constants, table, &mut nans));
+            (best, place, least) = (columns[0], *numbers, columns[0]);
+            unroll!(Q, step => if step > 0 && (!ONE || step < job.len) {
                 columns[step].update_max(*numbers.add(step), &mut best, &mut place);
                 if M::BOTH {
                     least = columns[step].min(least);
                 }
             });
+            for number in 1..self.parts() {
+                let columns = transpose::<K, V, Q>(self.part::<R>(rows, number, constants, table, &mut nans));
+                let numbers = numbers.add(self.start(number));
+                unroll!(Q, step => {
+                    columns[step].update_max(*numbers.add(step), &mut best, &mut place);
+                    if M::BOTH {
+                        least = columns[step].min(least);
+                    }
+                });
+            }
         }
         // Bytes behind the last row may look like NaN too: then the caller reads the batch in vain, but rightly.
         if Self::is_undecided(nans, best, constants) {
@@ -489,7 +515,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         // Each load takes 16 bytes of as many rows as a register has parts, so that after the zips a lane stands for a row.
         let mut lanes = [constants.flip; Q];
         unroll!(Q, at => {
-            let bytes = if R::WHOLE {
+            let bytes = if R::WHOLE == 1 {
                 V::load(from.wrapping_add(at * V::BYTES))
             } else {
                 V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step)
@@ -507,6 +533,25 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
         lanes
     }
 
+    /// The lanes of both parts of some rows, of which there are as many as a register has parts.
+    ///
+    /// # Safety
+    /// As for [`answer`](Self::answer); the rows are [`Whole`], of two parts.
+    #[inline(always)]
+    unsafe fn two_parts(&self, rows: BatchRows, at: usize, constants: Constants<V>, nans: &mut Nans<K, V>) -> [V; 2] {
+        if Self::PREFETCHES_PARTS && !rows.ahead.is_null() {
+            prefetch_rows(rows.ahead.wrapping_add(at * 2 * V::BYTES), 0, 1, 2 * V::BYTES);
+        }
+        let from = rows.from.add(at * 2 * V::BYTES);
+        let (low, high) = V::load(from).deal_parts(V::load(from.add(V::BYTES)));
+        let low = M::elements::<K, V>(constants, low);
+        let high = M::elements::<K, V>(constants, high);
+        if !M::IGNORES_NAN {
+            V::note_nan(nans, low, high);
+        }
+        [M::lanes::<K, V>(constants, low), M::lanes::<K, V>(constants, high)]
+    }
+
     /// Whether a lane was NaN that counts, or integers do not decide.
     ///
     /// # Safety
@@ -522,7 +567,7 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     /// As for [`run`].
     #[inline(always)]
     unsafe fn ordered<R: Reading>(lanes: V) -> V {
-        if R::WHOLE { in_order::<V, Q>(lanes) } else { lanes }
+        if R::WHOLE > 0 { in_order::<V, Q>(lanes) } else { lanes }
     }
 
     /// Writes the results of a batch: the places are in the order of the rows, the best lanes are not yet.

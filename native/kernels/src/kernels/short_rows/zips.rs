@@ -44,6 +44,16 @@ pub unsafe fn transpose<K: Kind, V: Lanes<K>, const Q: usize>(mut lanes: [V; Q])
     lanes
 }
 
+/// Pairs each element with its rank, and joins the lower half of each part with the upper half.
+///
+/// # Safety
+/// As for [`transpose`].
+#[inline(always)]
+pub unsafe fn best_pairs<K: Kind, V: Lanes<K>>(ranks: V, elements: V) -> V {
+    let (low, high) = zip::<K, V>(ranks, elements);
+    max_of_pairs::<K, V>(low, high)
+}
+
 /// The larger of each two pairs of a rank and the element behind it.
 ///
 /// # Safety
