@@ -15,10 +15,12 @@ pub const SMALL_MOST_ELEMENTS: usize = 32;
 /// and 1.0 to 2.3 times (EPYC, family 26, model 2).
 pub const SMALL_INNER_MOST_BLOCK_BYTES: isize = 1 << 16;
 
-/// Registers of a row of such a block with many columns: 1 KiB with AVX-512, 512 bytes with AVX2. 256 KB of (n, 16, 256) of 8 and 16 bits
+/// Registers of a row of such a block with many columns: 2 KiB with AVX-512, 1 KiB with AVX2. 256 KB of (n, 16, 256) of 8 and 16 bits
 /// take 0.5 to 0.65 times as long as in tiles with AVX-512, and 0.6 to 0.75 times with AVX2 (16-bit floats 1.1 times); of 32 bits 0.75
-/// to 0.85 times with AVX-512, and 64 MB 0.7 to 0.8 times. Rows twice as long take 0.9 to 1.25 times as long (EPYC, family 26, model 2).
-pub const SMALL_INNER_MOST_ROW_REGISTERS: usize = 16;
+/// to 0.85 times with AVX-512, and 64 MB 0.7 to 0.8 times (EPYC, family 26, model 2). Rows of 17 to 32 registers take 0.73 to 1.03 times as
+/// long, of 3 rows 0.52 to 0.75 times, and 64 MB 0.58 to 1.08 times (Xeon, family 6, model 167); an earlier form took 0.9 to 1.25 times as
+/// long (that EPYC). With 64 registers, 64-bit rows take 0.9 to 1.24 times as long with AVX2.
+pub const SMALL_INNER_MOST_ROW_REGISTERS: usize = 32;
 
 /// Registers of a row of such a block that are kept from crossing cache lines. 256 KB of rows of 16 registers, 16 bytes behind a line, take
 /// 0.79 to 0.93 times as long with AVX-512 and 0.86 to 0.92 times for values with AVX2, but for places there 1.06 to 1.1 times; rows of 8
@@ -30,7 +32,7 @@ pub const SMALL_INNER_MOST_SHARED_BYTES: usize = 4096;
 
 /// The most columns of blocks whose results are kept together, for the kernel for a small inner axis, and so of a single block: with
 /// 512, 1 MB takes 0.99 to 1.05 times as long, with 256 1.03 to 1.09 times (the same processor).
-pub const SMALL_INNER_TILE_COLUMNS: usize = 1024;
+pub const SMALL_INNER_TILE_COLUMNS: usize = 2048;
 
 // The longest row, of 8-bit elements in the widest registers: a tile has room for one block at least.
 const _: () = assert!(SMALL_INNER_TILE_COLUMNS >= SMALL_INNER_MOST_ROW_REGISTERS * 64);
