@@ -6,6 +6,7 @@
 //! compared one by one, which takes longer than that vector once more.
 
 use crate::kernels::lanes::{LINE, Lines};
+use crate::thresholds::CUT_TAIL_LEAST_COLUMNS;
 
 /// Bytes of elements that a tile holds side by side.
 pub const TILE_BYTES: usize = 8192;
@@ -65,7 +66,8 @@ impl Stretches {
         }
         let are_alike = lines.stride % LINE as isize == 0 && columns * size >= passes.aligned_from;
         let head = if are_alike { lines.data.address().addr().wrapping_neg() % LINE / size } else { 0 };
-        if head == 0 && !passes.prefetches() && columns <= most {
+        let has_short_tail = columns % (LINE / size) < CUT_TAIL_LEAST_COLUMNS;
+        if head == 0 && !passes.prefetches() && columns <= most && has_short_tail {
             return whole;
         }
         Self { columns, most, line: LINE / size, head }
