@@ -117,8 +117,11 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let origin = layout.origin;
     let told = if inputs[0].ignores_nan() { MinusOne::Empty } else { MinusOne::Unused };
     let places = sinks.iter().any(|sink| sink.wants(told).index);
-    let are_direct =
-        |kept: &ReductionAxis| sinks.iter().all(|sink| sink.direct_output(origin, kept).has(sink.wants(told)));
+    // Where elements are skipped, sinks see each tile.
+    let are_direct = |kept: &ReductionAxis| {
+        let is_direct = |sink: &&S| sink.direct_output(origin, kept).has(sink.wants(MinusOne::Unused));
+        !inputs[0].skips() && sinks.iter().all(is_direct)
+    };
     let request = Request { input: &inputs[0], ends: ENDS, places, are_direct: &are_direct };
     let kernel = choose(&request, layout, threads::tasks(num_threads));
     let plan = match &kernel {
