@@ -145,6 +145,13 @@ struct BatchRows {
     ahead: *const u8,
 }
 
+/// The best lanes of a batch so far, and the numbers of their columns; for both ends of the order also the least lanes.
+struct Champions<V> {
+    best: V,
+    place: V,
+    least: V,
+}
+
 /// How rows become parts of registers.
 trait Reading {
     /// How many parts a row has, if registers are loaded whole.
@@ -433,36 +440,22 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
     ) -> bool {
         let job = self.0;
         let mut nans = V::no_nan();
-        let mut lanes = [constants.flip; Q];
-        let mut next = lanes;
+        let mut champions;
         if R::WHOLE == 2 {
-            unroll!(Q, at => [lanes[at], next[at]] = self.two_parts(rows, at, constants, &mut nans));
+            let mut low = [constants.flip; Q];
+            let mut high = low;
+            unroll!(Q, at => [low[at], high[at]] = self.two_parts(rows, at, constants, &mut nans));
+            champions = self.first_champions(transpose::<K, V, Q>(low), numbers);
+            self.compare::<0>(transpose::<K, V, Q>(high), numbers.add(Q), &mut champions);
         } else {
-            lanes = self.part::<R>(rows, 0, constants, table, &mut nans);
-        }
-        let columns = transpose::<K, V, Q>(lanes);
-        let mut best = columns[0];
-        let mut place = *numbers;
-        let mut least = columns[0];
-        unroll!(Q, step => if step > 0 && (!ONE || step < job.len) {
-            columns[step].update_max(*numbers.add(step), &mut best, &mut place);
-            if M::BOTH {
-                least = columns[step].min(least);
+            let columns = transpose::<K, V, Q>(self.part::<R>(rows, 0, constants, table, &mut nans));
+            champions = self.first_champions(columns, numbers);
+            for number in 1..self.parts() {
+                let columns = transpose::<K, V, Q>(self.part::<R>(rows, number, constants, table, &mut nans));
+                self.compare::<0>(columns, numbers.add(self.start(number)), &mut champions);
             }
-        });
-        for number in 1..self.parts() {
-            if R::WHOLE != 2 {
-                next = self.part::<R>(rows, number, constants, table, &mut nans);
-            }
-            let columns = transpose::<K, V, Q>(next);
-            let numbers = numbers.add(self.start(number));
-            unroll!(Q, step => {
-                columns[step].update_max(*numbers.add(step), &mut best, &mut place);
-                if M::BOTH {
-                    least = columns[step].min(least);
-                }
-            });
         }
+        let Champions { best, place, least } = champions;
         // Bytes behind the last row may look like NaN too: then the caller reads the batch in vain, but rightly.
         if Self::is_undecided(nans, best, constants) {
             return false;
@@ -477,6 +470,31 @@ impl<K: Kind, V: Lanes<K>, M: Mode, const Q: usize, const ONE: bool, const PAIRS
             self.write::<R>(rows.first, best, Self::ordered::<R>(place), constants);
         }
         true
+    }
+
+    /// The best of the columns of the first part.
+    ///
+    /// # Safety
+    /// As for [`columns`](Self::columns).
+    #[inline(always)]
+    unsafe fn first_champions(&self, columns: [V; Q], numbers: *const V) -> Champions<V> {
+        let mut champions = Champions { best: columns[0], place: *numbers, least: columns[0] };
+        self.compare::<1>(columns, numbers, &mut champions);
+        champions
+    }
+
+    /// Compares the columns of a part, from number `FROM` on, with the best so far.
+    ///
+    /// # Safety
+    /// As for [`columns`](Self::columns).
+    #[inline(always)]
+    unsafe fn compare<const FROM: usize>(&self, columns: [V; Q], numbers: *const V, champions: &mut Champions<V>) {
+        unroll!(Q, step => if step >= FROM && (!ONE || step < self.0.len) {
+            columns[step].update_max(*numbers.add(step), &mut champions.best, &mut champions.place);
+            if M::BOTH {
+                champions.least = columns[step].min(champions.least);
+            }
+        });
     }
 
     /// How many parts a row has.
