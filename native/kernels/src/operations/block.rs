@@ -15,10 +15,10 @@ use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::ShortRows;
 use crate::layout::ReductionOffsets;
 use crate::operations::choice::{
-    Form, Plan, RowsWithoutMask, fill_registers, form_of_other_rows, reads_both_at_once, short_kernel,
-    short_kernel_under_mask,
+    RowsWithoutMask, fill_registers, form_of_other_rows, reads_both_at_once, short_kernel, short_kernel_under_mask,
 };
 use crate::operations::input::{Input, with_sources};
+use crate::operations::plan::{Form, Plan};
 use crate::operations::sink::MinusOne;
 use crate::thresholds::{
     Answer, MASK_COPY_BYTES, NAN_RETRY_ROWS, ROWS_LEAST_ELEMENTS, ROWS_OF_MEMORY_LEAST_ARRAY_BYTES,

@@ -6,6 +6,7 @@ mod empty_slices;
 pub mod extremum;
 pub mod input;
 pub mod onehot;
+pub mod plan;
 pub mod reduce;
 pub mod select;
 pub mod sink;
