@@ -66,6 +66,8 @@ pub struct Plan<'a> {
     pub reduced: ReductionAxis,
     /// Elements of a block along it.
     pub chunk: usize,
+    /// Whether no other axis is reduced, and places along this one are the indices.
+    pub is_whole: bool,
     /// Whether values alone are wanted, of tiles that are one block each.
     pub values_alone: bool,
     /// Whether those need no numbers of rows: equal integers are the same.
@@ -95,8 +97,9 @@ impl<'a> Plan<'a> {
         let has_columns = form == Form::Columns && !packed;
         let has_wide_rows = matches!(form, Form::Interleaved(_));
         let copies_mask = has_columns && request.input.omits() && kept.strides.mask != 1;
-        // The values of integers alone need no rows, where the places along the reduced axis are the indices.
-        let is_whole = outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
+        let are_indices = (reduced.strides.index == 1 || reduced.len == 1) && layout.origin.index == 0;
+        let is_whole = outer_reduced.is_empty() && are_indices;
+        // The values of integers alone need no rows.
         let values_alone = (has_columns || has_wide_rows) && is_whole && !request.places;
         let uncounted = values_alone && element.is_integer();
         let mut plan = Self {
@@ -109,6 +112,7 @@ impl<'a> Plan<'a> {
             outer_kept,
             reduced,
             chunk: reduced.len,
+            is_whole,
             values_alone,
             uncounted,
             outer_reduced,
@@ -165,7 +169,7 @@ impl<'a> Plan<'a> {
                 ((BOTH_ENDS_TILE_BYTES / size / reduced.len + 1).next_multiple_of(BATCH_MULTIPLE_ROWS), usize::MAX)
             }
             // Results that need no memory on their way: each tile takes as long to begin as many short rows.
-            Form::RowBatches if kept.len > TILE_MOST_POSITIONS && (request.are_direct)(kept) => {
+            Form::RowBatches if kept.len > TILE_MOST_POSITIONS && self.is_whole && (request.are_direct)(kept) => {
                 return (DIRECT_TILE_MOST_POSITIONS, usize::MAX);
             }
             Form::Rows | Form::RowBatches => (TILE_MOST_POSITIONS, usize::MAX),

@@ -195,10 +195,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Whether a tile is a single block, not combined from parts, whose places already are the indices.
     fn are_tiles(&self) -> bool {
         let is_interleaved = matches!(self.plan.form, Form::Interleaved(_)) && !self.has_values_of_wide_rows();
-        let has_parts = self.plan.blocks() > 1 || is_interleaved;
-        let reduced = self.plan.reduced;
-        let are_indices = (reduced.strides.index == 1 || reduced.len == 1) && self.origin.index == 0;
-        !has_parts && are_indices
+        self.plan.is_whole && self.plan.blocks() == 1 && !is_interleaved
     }
 
     /// What an index of -1 says in the tiles of this walk. The kernels for columns and rows know which of them have no number.
