@@ -51,7 +51,7 @@ def test_blocks_of_few_columns(dtype, columns):
             check(nan, 1, policy="omit")
 
 
-@pytest.mark.parametrize("columns", [128, 513, 1024, 1025])
+@pytest.mark.parametrize("columns", [128, 513, 1025, 2048, 2049])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_blocks_of_many_columns(dtype, columns):
     """Up to as many as the widest registers hold, and as the memory for their results, and more."""
@@ -95,6 +95,24 @@ def test_many_rows(dtype, length):
         x = numbers(rng, dtype, x.shape)
         x[::3] = -np.abs(x[::3])
         check(x, 1)
+
+
+@pytest.mark.parametrize("dtype", [np.dtype("uint8"), np.dtype("float32")], ids=str)
+def test_more_short_rows_than_a_tile_has(dtype):
+    """Their results go directly to the output, or through memory where places are no indices."""
+    x = numbers(np.random.default_rng(3), dtype, (67_000, 3), nan=0.001)
+    check(x, 1)
+    check(x[:, ::-1], 1)
+
+
+@pytest.mark.parametrize("dtype", [np.dtype("uint8"), np.dtype("float32")], ids=str)
+@pytest.mark.usefixtures("instruction_set")
+def test_short_rows_of_several_blocks(dtype):
+    """Blocks that are combined, of as many short rows."""
+    blocks = numbers(np.random.default_rng(4), dtype, (2, 67_000, 4))
+    rows = blocks.transpose(1, 0, 2).reshape(67_000, 8)
+    for function in (ex.argmax, ex.argmin, ex.max, ex.min):
+        np.testing.assert_array_equal(function(blocks, axis=(0, 2)), function(rows, axis=1))
 
 
 @pytest.mark.parametrize("spare", [-1, 0, 1])
