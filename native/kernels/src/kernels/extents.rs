@@ -40,28 +40,30 @@ fn is_stopped(name: &str, cut: usize, kernel: impl Fn() -> usize) {
 /// Memory for what kernels read and write.
 const BYTES: usize = 1 << 15;
 
-/// Rows of 32-bit integers, `gap` elements apart, with or without a mask. Places come with their values.
-fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, answer: Answer) -> usize {
+/// Rows of elements of up to 32 bits, `gap` elements apart, with or without a mask. Places come with their values. The first row does not
+/// begin where a register would.
+fn short_rows(element: ElementType, (rows, len, gap): (usize, usize, usize), masked: bool, answer: Answer) -> usize {
     let both = answer == Answer::Both;
+    let size = element.size();
     let data = vec![7i32; BYTES / 4];
     let mask = vec![1u8; BYTES / 4];
     let [mut values, mut other] = [vec![0i32; rows], vec![0i32; rows]];
     let mut index = vec![0i64; rows];
     let mut identity_seen = false;
-    assert!(rows * (len + gap) <= data.len());
-    let stride = (len + gap) as isize;
+    let stride = len + gap;
+    assert!(4 + rows * stride * size <= BYTES);
     // SAFETY: the memory holds the rows and their mask.
-    let mut lines = unsafe { Lines::plain(data.as_ptr().cast(), 4 * stride, rows, 4 * len) };
+    let mut lines = unsafe { Lines::plain(data.as_ptr().add(1).cast(), (stride * size) as isize, rows, len * size) };
     if masked {
         // SAFETY: as above.
-        lines.mask = unsafe { Readable::lines(mask.as_ptr(), stride, rows, len) };
-        lines.mask_stride = stride;
+        lines.mask = unsafe { Readable::lines(mask.as_ptr(), stride as isize, rows, len) };
+        lines.mask_stride = stride as isize;
     }
     let places = if answer == Answer::Places { index.as_mut_ptr() } else { ptr::null_mut() };
     // SAFETY: there is an element and an index for each row.
     let to = unsafe { Outputs::new(ptr::null_mut(), values.as_mut_ptr().cast(), places, rows) };
     let rows_without_mask = RowsWithoutMask {
-        element: ElementType::Int32,
+        element,
         number: rows,
         len,
         follow: gap == 0,
@@ -72,7 +74,7 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, answer: Answer)
         lines,
         rows,
         len,
-        element: ElementType::Int32,
+        element,
         largest: true,
         last: false,
         ignore_nan: false,
@@ -80,13 +82,13 @@ fn short_rows(rows: usize, len: usize, gap: usize, masked: bool, answer: Answer)
         to,
         identity_seen: &mut identity_seen,
         // SAFETY: there is an element for each row.
-        other: if both { unsafe { Writable::bytes(other.as_mut_ptr().cast(), 4 * rows) } } else { Writable::none() },
+        other: if both { unsafe { Writable::bytes(other.as_mut_ptr().cast(), size * rows) } } else { Writable::none() },
         ahead: ptr::null(),
         fill_registers: !masked && fill_registers(rows_without_mask),
         bytes: 0,
     };
     let choice = match masked {
-        true => short_kernel_under_mask(ElementType::Int32, rows, len),
+        true => short_kernel_under_mask(element, rows, len),
         false => short_kernel(rows_without_mask),
     };
     // SAFETY: the memory holds the rows, their mask and their results.
@@ -291,19 +293,27 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
         (40, 64, 0),
         (40, 150, 1),
         (1, 1500, 0),
+        (1, 1536, 0),
     ] {
         for answer in [Answer::Places, Answer::Values] {
             is_stopped(&format!("{answer:?} of short rows {len} {gap}"), 1, || {
-                short_rows(rows, len, gap, false, answer)
+                short_rows(ElementType::Int32, (rows, len, gap), false, answer)
             });
         }
     }
+    for answer in [Answer::Places, Answer::Values] {
+        is_stopped(&format!("{answer:?} of rows of two parts"), 1, || {
+            short_rows(ElementType::Int16, (70, 16, 0), false, answer)
+        });
+    }
     // Narrow registers read longer rows for one end of the order after the other.
     for len in [7, 20, 40].into_iter().filter(|&len| reads_both_at_once(ElementType::Int32, len)) {
-        is_stopped(&format!("both ends {len}"), 1, || short_rows(40, len, 0, false, Answer::Both));
+        is_stopped(&format!("both ends {len}"), 1, || {
+            short_rows(ElementType::Int32, (40, len, 0), false, Answer::Both)
+        });
     }
     if cfg!(all(target_arch = "x86_64", not(miri))) {
-        is_stopped("under a mask", 1, || short_rows(40, 40, 2, true, Answer::Places));
+        is_stopped("under a mask", 1, || short_rows(ElementType::Int32, (40, 40, 2), true, Answer::Places));
     }
     for (rows, columns) in [(9, 100), (9, 20), (9, 9), (40, 2)] {
         for places in [true, false] {
@@ -320,6 +330,6 @@ fn a_kernel_that_reads_beyond_its_rows_is_stopped() {
 fn rows_of_one_element_are_left_to_the_caller() {
     // Threads may cut rows this short. The kernels would read neighbouring rows with them.
     for answer in [Answer::Places, Answer::Values, Answer::Both] {
-        assert_eq!(short_rows(40, 1, 0, false, answer), 0);
+        assert_eq!(short_rows(ElementType::Int32, (40, 1, 0), false, answer), 0);
     }
 }
