@@ -51,7 +51,7 @@ def test_blocks_of_few_columns(dtype, columns):
             check(nan, 1, policy="omit")
 
 
-@pytest.mark.parametrize("columns", [128, 513, 1025, 2048, 2049])
+@pytest.mark.parametrize("columns", [128, 513, 1024, 1025, 2048, 2049])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_blocks_of_many_columns(dtype, columns):
     """Up to as many as the widest registers hold, and as the memory for their results, and more."""

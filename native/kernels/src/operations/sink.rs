@@ -48,6 +48,7 @@ impl Direct {
     pub const NOTHING: Self = Self { values: ptr::null_mut(), index: ptr::null_mut() };
 
     /// Whether there is a place for all that a sink wants, so that it need not take the tile.
+    #[inline]
     pub fn has(self, wants: Wants) -> bool {
         let has_values = !wants.values || !self.values.is_null();
         let has_index = !wants.index || !self.index.is_null();
@@ -185,7 +186,7 @@ impl Results {
         let mut index = if wants.index { direct.index } else { ptr::null_mut() };
         let own_values = wants.values && values.is_null();
         let own_index = wants.index && index.is_null();
-        let takes = own_values || own_index || wants.always_called;
+        let takes = !direct.has(wants);
         let copied = past_caches && !takes;
         let later = if copied { Direct { values, index } } else { Direct::NOTHING };
         if own_values || own_index || copied {
