@@ -5,7 +5,7 @@
 //! [`ByKey`](crate::element::types::ByKey) elements, whose integer lanes place NaN at the extreme end.
 
 use crate::element::order::Order;
-use std::ops::{BitOr, Sub};
+use std::ops::BitOr;
 
 /// A stored value as a reduction compares it.
 pub trait HasLane: Copy + Send + Sync + 'static {
@@ -86,7 +86,7 @@ pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {
 }
 
 /// A narrow index: a row number inside one block.
-pub trait Index: Copy + Ord + From<bool> + BitOr<Output = Self> + Sub<Output = Self> + 'static {
+pub trait Index: Copy + Ord + From<bool> + BitOr<Output = Self> + 'static {
     /// How many rows of a block an index of this width can tell apart.
     const ROWS: usize;
     const ZERO: Self;
@@ -100,6 +100,8 @@ pub trait Index: Copy + Ord + From<bool> + BitOr<Output = Self> + Sub<Output = S
     fn or(self, flag: bool) -> Self {
         self | Self::from(flag)
     }
+    /// The sum, which may wrap around.
+    fn plus(self, other: Self) -> Self;
     /// Whether any flag was collected.
     #[inline(always)]
     fn any(self) -> bool {
@@ -120,6 +122,10 @@ macro_rules! index {
             #[inline(always)]
             fn widen(self) -> i64 {
                 self as i64
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
             }
         }
     )*};
