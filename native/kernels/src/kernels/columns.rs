@@ -214,29 +214,16 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     unsafe fn accumulate<F: HasLane<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool, const EXACT: bool>(
         &self,
     ) -> Undecided {
-        let Self { lines, rows, columns, last, .. } = *self;
-        let mut undecided = Undecided::none(columns);
+        let Self { lines, rows, columns, last, passes, .. } = *self;
         // The walk begins where ties win, so that what is strictly better alone replaces a champion; or at the other end, where the
         // last of equal lanes stays.
         let last_stays = !PLACES && !X::First::NAN_WINS;
         let lines = if last != last_stays { lines.from(rows as isize - 1).every(-1) } else { lines };
-        let to = self.to[0];
-        let index = to.places_of(columns);
-        // Not for narrow lanes: the compiler would compute them at the width of the results.
-        let bare = EXACT && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 && !to.wants_keys() && !to.wants_values();
-        let all_if = |nan| if nan { Undecided::all(columns) } else { undecided };
-        match rows {
-            2 if bare => return all_if(few::<S::As<F>, X::First, 2>(lines, columns, last, index)),
-            3 if bare => return all_if(few::<S::As<F>, X::First, 3>(lines, columns, last, index)),
-            4 if bare => return all_if(few::<S::As<F>, X::First, 4>(lines, columns, last, index)),
-            5 if bare => return all_if(few::<S::As<F>, X::First, 5>(lines, columns, last, index)),
-            _ => {}
+        if let Some(has_nan) = self.few_rows::<F, EXACT>(lines) {
+            return if has_nan { Undecided::all(columns) } else { Undecided::none(columns) };
         }
         let size = size_of::<F>();
-        let Passes { height: most, ahead_rows, ahead_bytes, .. } = self.passes;
-        let ahead = ahead_rows * lines.stride + ahead_bytes;
-        let mask_ahead = ahead_rows * lines.mask_stride + ahead_bytes / size as isize;
-        let stretches = Stretches::new(self.passes, lines, columns, size);
+        let stretches = Stretches::new(passes, lines, columns, size);
         let is_large = Self::reads_large_tiles::<PLACES, EXACT>() && columns * size > TILE_BYTES;
         let near = if is_large { TILE_BYTES / size } else { columns };
         let others = if X::BOTH { near } else { 0 };
@@ -247,34 +234,20 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let mut best = TileMemory::new();
         let mut place = TileMemory::new();
         let mut second = Accumulators::<F> { best: best.slice(others, head), place: place.slice(others, head) };
-        // Exact heights only for what most calls want: places at one end.
-        let exact = EXACT && !X::BOTH && !S::MASKED;
+        let mut undecided = Undecided::none(columns);
         let mut row = 0;
-        // As many rows in one pass as are left: each pass loads and stores the tile once.
         while row < rows {
-            let height = match most.min(rows - row) {
-                8.. => 8,
-                4.. if exact => 4,
-                _ if !exact && most == 8 && rows >= 8 => 8,
-                1 if row > 0 && exact => 1,
-                _ => 2,
-            };
+            let height = Self::height_of_pass::<EXACT>(passes.height, rows, row);
             // The last pass may overlap the one before: a row that is read again is not strictly better, or is followed by its equals.
             row = row.min(rows.saturating_sub(height));
-            let down = lines.from(row as isize);
-            // A prefetch stands before a loop over columns: within it, the compiler would no longer vectorise.
             let mut from = 0;
             while from < columns {
                 let (start, to, next) = stretches.after(from);
                 from = start;
-                let down = down.skip::<S::Element>(from);
-                if self.passes.prefetches() {
-                    let bytes = (to - from) * size;
-                    prefetch_rows(down.data.address().wrapping_offset(ahead), lines.stride, height, bytes);
-                    if S::MASKED {
-                        let mask = down.mask.address().wrapping_offset(mask_ahead);
-                        prefetch_rows(mask, lines.mask_stride, height, to - from);
-                    }
+                let down = lines.from(row as isize).skip::<S::Element>(from);
+                // This stands before a loop over columns: within it, the compiler would no longer vectorise.
+                if passes.prefetches() {
+                    Self::prefetch(passes, down, height, to - from);
                 }
                 // On the stack, a stretch of a large tile stands at the start.
                 let start = if is_large { 0 } else { from };
@@ -284,16 +257,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 if is_large && row > 0 {
                     self.copy::<F, PLACES, false>(from, one);
                 }
-                let nan = match (height, row == 0) {
-                    (8, true) => pass::<S::As<F>, X, 8, true, PLACES>(down, row, one, other),
-                    (4, true) => pass::<S::As<F>, X, 4, true, PLACES>(down, row, one, other),
-                    (_, true) => pass::<S::As<F>, X, 2, true, PLACES>(down, row, one, other),
-                    (8, false) => pass::<S::As<F>, X, 8, false, PLACES>(down, row, one, other),
-                    (4, false) => pass::<S::As<F>, X, 4, false, PLACES>(down, row, one, other),
-                    (1, false) => pass::<S::As<F>, X, 1, false, PLACES>(down, row, one, other),
-                    (_, false) => pass::<S::As<F>, X, 2, false, PLACES>(down, row, one, other),
-                };
-                if nan {
+                if pass_of_height::<S::As<F>, X, PLACES>(height, down, row, one, other) {
                     undecided.add(from, to);
                 }
                 if is_large {
@@ -323,6 +287,56 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             from += count;
         }
         undecided
+    }
+
+    /// Compares two to five rows without a tile, where places at one end are all that is wanted: returns whether a lane was NaN, or
+    /// nothing for other calls. Not for narrow lanes: the compiler would compute them at the width of the results.
+    ///
+    /// # Safety
+    /// As for [`Task::run`].
+    #[inline(always)]
+    unsafe fn few_rows<F: HasLane<Lane: Lane<Key = KeyOf<S>>>, const EXACT: bool>(&self, lines: Lines) -> Option<bool> {
+        let Self { rows, columns, last, .. } = *self;
+        let to = self.to[0];
+        let is_supported = const { EXACT && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 };
+        if !is_supported || to.wants_keys() || to.wants_values() {
+            return None;
+        }
+        let index = to.places_of(columns);
+        match rows {
+            2 => Some(few::<S::As<F>, X::First, 2>(lines, columns, last, index)),
+            3 => Some(few::<S::As<F>, X::First, 3>(lines, columns, last, index)),
+            4 => Some(few::<S::As<F>, X::First, 4>(lines, columns, last, index)),
+            5 => Some(few::<S::As<F>, X::First, 5>(lines, columns, last, index)),
+            _ => None,
+        }
+    }
+
+    /// The rows of the pass that begins at row number `row` of `rows`: as many as are left, up to `most`, because each pass loads and
+    /// stores the tile once. Only what most calls want has exact heights: places at one end.
+    #[inline(always)]
+    fn height_of_pass<const EXACT: bool>(most: usize, rows: usize, row: usize) -> usize {
+        let is_exact = EXACT && !X::BOTH && !S::MASKED;
+        match most.min(rows - row) {
+            8.. => 8,
+            4.. if is_exact => 4,
+            _ if !is_exact && most == 8 && rows >= 8 => 8,
+            1 if row > 0 && is_exact => 1,
+            _ => 2,
+        }
+    }
+
+    /// Prefetches what follows a stretch of `columns` columns of some rows, and its mask.
+    #[inline(always)]
+    fn prefetch(passes: Passes, down: Lines, rows: usize, columns: usize) {
+        let size = size_of::<S::Element>();
+        let Passes { ahead_rows, ahead_bytes, .. } = passes;
+        let ahead = ahead_rows * down.stride + ahead_bytes;
+        prefetch_rows(down.data.address().wrapping_offset(ahead), down.stride, rows, columns * size);
+        if S::MASKED {
+            let ahead = ahead_rows * down.mask_stride + ahead_bytes / size as isize;
+            prefetch_rows(down.mask.address().wrapping_offset(ahead), down.mask_stride, rows, columns);
+        }
     }
 
     /// Whether a tile may be too large for the stack: that of most calls.
@@ -480,6 +494,29 @@ unsafe fn copy_stretch<const BACK: bool>(far: *mut u8, near: *mut u8, bytes: usi
         from.copy_to_nonoverlapping(to, OF_MEMORY_STRETCH_BYTES);
     } else {
         from.copy_to_nonoverlapping(to, bytes);
+    }
+}
+
+/// Accumulates `height` rows in the tile, which the first pass starts. Returns whether a lane was NaN.
+///
+/// # Safety
+/// As for [`pass`].
+#[inline(always)]
+unsafe fn pass_of_height<S: Source, X: Ends, const PLACES: bool>(
+    height: usize,
+    lines: Lines,
+    row: usize,
+    first: &mut Accumulators<S::Element>,
+    second: &mut Accumulators<S::Element>,
+) -> bool {
+    match (height, row == 0) {
+        (8, true) => pass::<S, X, 8, true, PLACES>(lines, row, first, second),
+        (4, true) => pass::<S, X, 4, true, PLACES>(lines, row, first, second),
+        (_, true) => pass::<S, X, 2, true, PLACES>(lines, row, first, second),
+        (8, false) => pass::<S, X, 8, false, PLACES>(lines, row, first, second),
+        (4, false) => pass::<S, X, 4, false, PLACES>(lines, row, first, second),
+        (1, false) => pass::<S, X, 1, false, PLACES>(lines, row, first, second),
+        (_, false) => pass::<S, X, 2, false, PLACES>(lines, row, first, second),
     }
 }
 
