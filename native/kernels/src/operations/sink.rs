@@ -290,9 +290,10 @@ impl<K: Lane + Ord, O: Order> Task for Combine<K, O> {
             let [key, champion] = unsafe { [*self.block_keys.add(at), *self.keys.add(at)] };
             // SAFETY: as above.
             let [index, place] = unsafe { [*self.block_index.add(at), *self.index.add(at)] };
-            // Without a branch, so that the compiler vectorises the loop.
+            // Without a branch, so that the compiler vectorises the loop: with `||` it stores keys of 8 and 16 bits under a condition, lane
+            // by lane (85 blocks of (1024, 3) of them took 1.7 to 2 times as long: AVX2, Xeon, family 6, model 167).
             let earlier = if self.last { index > place } else { index < place };
-            let wins = O::better(key, champion) || (key == champion && earlier);
+            let wins = O::better(key, champion) | ((key == champion) & earlier);
             // SAFETY: as above.
             unsafe {
                 *self.keys.add(at) = if wins { key } else { champion };
