@@ -225,6 +225,21 @@ impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool, const FLIPS: bool, const PLA
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
+        // A copy: otherwise the compiler has to assume that writes may change the job itself.
+        let job = *self.job;
+        Strips { job: &job, ..self }.read()
+    }
+}
+
+impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool, const FLIPS: bool, const PLACES: bool>
+    Strips<'_, K, V, AS_INTEGERS, FLIPS, PLACES>
+{
+    /// Reads all blocks, up to one with NaN. Returns the number of those before it.
+    ///
+    /// # Safety
+    /// As for [`SmallInner::run`].
+    #[inline(always)]
+    unsafe fn read(&self) -> usize {
         let job = self.job;
         debug_assert!(job.columns >= V::LANES && job.rows >= 2);
         for block in 0..job.blocks {
@@ -261,11 +276,7 @@ impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool, const FLIPS: bool, const PLA
         }
         job.blocks
     }
-}
 
-impl<K: Kind, V: Lanes<K>, const AS_INTEGERS: bool, const FLIPS: bool, const PLACES: bool>
-    Strips<'_, K, V, AS_INTEGERS, FLIPS, PLACES>
-{
     /// Reads `4 / EACH` registers of columns of a block in `EACH` chains of rows; false where a lane was NaN. Prefetches as many bytes
     /// as it reads from `next` on, and moves that behind them.
     ///
@@ -397,7 +408,8 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        let job = self.job;
+        // A copy, as in `Strips`.
+        let job = *self.job;
         let flip = splat::<K, V>(self.flip);
         let infinity = splat::<K, V>(self.infinity);
         let width = job.columns * K::SIZE;
