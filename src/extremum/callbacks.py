@@ -6,6 +6,7 @@ The package imports this file first. A module that is not loaded yet is loaded w
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
 from typing import Any
@@ -26,16 +27,13 @@ def numpy_table() -> object:
     return capsule
 
 
-_CLASSES: tuple[Any, ...] = (
-    ArgumentError,
-    ElementTypeError,
-    MinMax,
-    MinMaxIndices,
-    ValuesIndices,
-    str,
-    np.dtype,
-)
-_BY_NAME = {each.__name__: each for each in (*_CLASSES, unknown_keyword, numpy_table)}
+_CLASSES: tuple[Any, ...] = (ArgumentError, ElementTypeError, str, np.dtype)
+_NAMED_TUPLES: tuple[type[tuple[Any, ...]], ...] = (MinMax, MinMaxIndices, ValuesIndices)
+_BY_NAME: dict[str, Any] = {
+    **{each.__name__: each for each in (*_CLASSES, unknown_keyword, numpy_table)},
+    # These take the fields as one tuple: the class is a Python function's call, a tenth of the time of a small call.
+    **{each.__name__: functools.partial(tuple.__new__, each) for each in _NAMED_TUPLES},
+}
 
 
 def find(name: str) -> Any:

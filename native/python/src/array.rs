@@ -81,33 +81,9 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// A new array in this machine's byte order: in C order, or in the memory order of a model of its shape.
+    /// A snapshot of a [`new_array`].
     pub fn empty(py: Python<'py>, shape: &[usize], elements: Elements, model: Option<&Self>) -> PyResult<Self> {
-        let descriptor = descriptor(py, elements.number)?;
-        let bytes = shape.iter().fold(elements.element.size(), |bytes, &len| bytes.saturating_mul(len));
-        // SAFETY: the interpreter is attached; NumPy reads the shape or the model, takes over the reference to the descriptor,
-        // and makes an array.
-        let array = memory::new_array(py, bytes, || unsafe {
-            let rank = shape.len() as c_int;
-            let lens = shape.as_ptr();
-            let descriptor = descriptor.into_ptr().cast();
-            let array = match model.map(|model| model.object.as_array_ptr()) {
-                Some(model) => PY_ARRAY_API.PyArray_NewLikeArray(py, model, NPY_ORDER::NPY_KEEPORDER, descriptor, 0),
-                None => PY_ARRAY_API.PyArray_NewFromDescr(
-                    py,
-                    get_type_object(py, NpyTypes::PyArray_Type),
-                    descriptor,
-                    rank,
-                    lens.cast_mut().cast(),
-                    ptr::null_mut(),
-                    ptr::null_mut(),
-                    0,
-                    ptr::null_mut(),
-                ),
-            };
-            Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
-        })?;
-        Self::new(array, "")
+        Self::new(new_array(py, shape, elements, model)?, "")
     }
 
     pub fn element(&self) -> ElementType {
@@ -135,11 +111,65 @@ impl<'py> Array<'py> {
     }
 }
 
+/// Makes an array in this machine's byte order: in C order, or in the memory order of a model of its shape.
+pub fn new_array<'py>(
+    py: Python<'py>,
+    shape: &[usize],
+    elements: Elements,
+    model: Option<&Array<'py>>,
+) -> PyResult<Ndarray<'py>> {
+    let descriptor = descriptor(py, elements.number)?;
+    let bytes = shape.iter().fold(elements.element.size(), |bytes, &len| bytes.saturating_mul(len));
+    // SAFETY: the interpreter is attached; NumPy reads the shape or the model, takes over the reference to the descriptor,
+    // and makes an array.
+    memory::new_array(py, bytes, || unsafe {
+        let rank = shape.len() as c_int;
+        let lens = shape.as_ptr();
+        let descriptor = descriptor.into_ptr().cast();
+        let array = match model.map(|model| model.object.as_array_ptr()) {
+            Some(model) => PY_ARRAY_API.PyArray_NewLikeArray(py, model, NPY_ORDER::NPY_KEEPORDER, descriptor, 0),
+            None => PY_ARRAY_API.PyArray_NewFromDescr(
+                py,
+                get_type_object(py, NpyTypes::PyArray_Type),
+                descriptor,
+                rank,
+                lens.cast_mut().cast(),
+                ptr::null_mut(),
+                ptr::null_mut(),
+                0,
+                ptr::null_mut(),
+            ),
+        };
+        Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
+    })
+}
+
+/// The first element of an array. Where a new array is only filled, a snapshot of it would take longer than a small result.
+pub fn first_element(array: &Ndarray<'_>) -> *mut u8 {
+    // SAFETY: an array has its fields.
+    unsafe { (*fields(array.as_array_ptr())).data.cast() }
+}
+
 #[cold]
 fn refuse(array: &Ndarray<'_>, function: &str) -> PyErr {
     let reason = format!("{function}: cannot take elements of type {}", text(&array.dtype()));
     let remedy = "convert to bool, an integer, float16, bfloat16, float32 or float64";
     error(array.py(), python!("ElementTypeError"), reason, remedy)
+}
+
+/// A scalar, from the bytes of an element in this machine's order.
+///
+/// # Safety
+/// The element is readable.
+#[inline(always)]
+pub unsafe fn scalar(py: Python<'_>, from: *const u8, elements: Elements) -> PyResult<Object<'_>> {
+    let descriptor = descriptor(py, elements.number)?;
+    // SAFETY: the interpreter is attached; NumPy reads one element of the descriptor's type.
+    unsafe {
+        let from = from.cast_mut().cast();
+        let scalar = PY_ARRAY_API.PyArray_Scalar(py, from, descriptor.as_ptr().cast(), ptr::null_mut());
+        Bound::from_owned_ptr_or_err(py, scalar)
+    }
 }
 
 /// Returns the array, or a scalar in place of an array without dimensions, as NumPy's own functions do.

@@ -4,12 +4,11 @@
 #![expect(clippy::doc_lazy_continuation, reason = "texts for Python are not Markdown")]
 
 use crate::arguments::{Argument, AxisSet, index_type, numbers, omission, or_default};
-use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, take_plain, target};
+use crate::array::{Array, Elements, Ndarray, Output, first_element, new_array, scalar, take_plain, target};
 use crate::elementwise::bits;
 use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, IndexType, Input, Omit, Target, argreduce, onehot, select};
-use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
@@ -35,7 +34,7 @@ pub fn reduce<'py>(
     r#where: Option<&Object<'py>>,
     values: bool,
     index: Option<&Object<'py>>,
-) -> PyResult<(usize, Vec<[Option<Ndarray<'py>>; 2]>)> {
+) -> PyResult<(usize, Vec<[Option<Object<'py>>; 2]>)> {
     let index = index.map(|index| index_type(Some(index), None, function)).transpose()?;
     let reduction = ReductionCall { function, largest: &largest, keepdims, last: select_last_index };
     let omit = match (omit, times) {
@@ -76,8 +75,44 @@ enum Empty<'a, 'py> {
     Value(&'a Object<'py>),
 }
 
-/// The values and the indices at each wanted end of the order; None for those not wanted.
-type ValuesAndIndices<'py> = SmallVec<[[Option<Ndarray<'py>>; 2]; 2]>;
+/// The values and the indices at each wanted end of the order; None for those not wanted. Arrays, or scalars in place of
+/// arrays without dimensions; arrays alone where empty slices are only counted.
+type ValuesAndIndices<'py> = SmallVec<[[Option<Object<'py>>; 2]; 2]>;
+
+/// Memory that receives the values or the indices at one end of the order.
+enum Receiver<'py> {
+    /// A new array.
+    Array(Ndarray<'py>),
+    /// One element, which becomes a scalar: an array on the way to it would take a third of the time of a small call.
+    Element { bits: u64, elements: Elements },
+}
+
+impl<'py> Receiver<'py> {
+    /// Makes an array of this shape, or has room for the only element.
+    fn new(py: Python<'py>, shape: &[usize], elements: Elements, is_scalar: bool) -> PyResult<Self> {
+        match is_scalar {
+            true => Ok(Self::Element { bits: 0, elements }),
+            false => new_array(py, shape, elements, None).map(Self::Array),
+        }
+    }
+
+    /// The address of the first element, as long as the receiver stays where it is.
+    fn data(&mut self) -> *mut u8 {
+        match self {
+            Self::Array(array) => first_element(array),
+            Self::Element { bits, .. } => (&raw mut *bits).cast(),
+        }
+    }
+
+    /// The array or the scalar.
+    fn finish(self, py: Python<'py>) -> PyResult<Object<'py>> {
+        match self {
+            Self::Array(array) => Ok(array.into_any()),
+            // SAFETY: the element lies in the first bytes.
+            Self::Element { bits, elements } => unsafe { scalar(py, (&raw const bits).cast(), elements) },
+        }
+    }
+}
 
 impl ReductionCall<'_> {
     /// Finds the index of the first or last extremum of a plain array; None if a slice is empty, or too long for the index type.
@@ -117,12 +152,8 @@ impl ReductionCall<'_> {
             let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
             // SAFETY: `x` describes readable memory, and only one index is written.
             detach(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.element) });
-            let descriptor = descriptor(py, index.number)?;
-            // SAFETY: NumPy reads one element of the descriptor's type.
-            return unsafe {
-                let scalar = PY_ARRAY_API.PyArray_Scalar(py, to.cast(), descriptor.as_ptr().cast(), ptr::null_mut());
-                Bound::from_owned_ptr_or_err(py, scalar).map(Some)
-            };
+            // SAFETY: the index lies there.
+            return unsafe { scalar(py, to, index).map(Some) };
         }
         let shape = self.shape(&x, axes);
         let form = (&shape[..], index);
@@ -190,16 +221,21 @@ impl ReductionCall<'_> {
             index = Some(index_type(None, None, function)?);
         }
         let shape = self.shape(&x, axes);
-        let mut ends = ValuesAndIndices::new();
-        let mut targets = SmallVec::<[Target; 2]>::new();
+        // A caller that sees to empty slices writes to the results.
+        let is_scalar = shape.is_empty() && !matches!(empty, Empty::Counted);
+        let mut receivers = SmallVec::<[[Option<Receiver>; 2]; 2]>::new();
         for _ in self.largest {
-            let values = values.then(|| Array::empty(py, &shape, x.elements, None)).transpose()?;
-            let indices = index.map(|index| Array::empty(py, &shape, index, None)).transpose()?;
-            let data = |array: &Option<Array>| array.as_ref().map_or(ptr::null_mut(), |array| array.data);
-            let index = index.map_or(IndexType::Int64, |index| index.element);
-            targets.push(Target { values: data(&values), indices: data(&indices), index, only_empty });
-            ends.push([values, indices].map(|array| array.map(|array| array.object)));
+            let receiver = |elements| Receiver::new(py, &shape, elements, is_scalar);
+            receivers.push([values.then_some(x.elements).map(receiver).transpose()?, index.map(receiver).transpose()?]);
         }
+        let targets: SmallVec<[Target; 2]> = receivers
+            .iter_mut()
+            .map(|[values, indices]| {
+                let data = |receiver: &mut Option<Receiver>| receiver.as_mut().map_or(ptr::null_mut(), Receiver::data);
+                let index = index.map_or(IndexType::Int64, |index| index.element);
+                Target { values: data(values), indices: data(indices), index, only_empty }
+            })
+            .collect();
         let input = Input {
             data: x.data,
             element: x.element(),
@@ -229,6 +265,11 @@ impl ReductionCall<'_> {
                     targets.iter().for_each(|target| fill_values(target, slices, value, size));
                 }
             }
+        }
+        let mut ends = ValuesAndIndices::new();
+        for [values, indices] in receivers {
+            let finish = |receiver: Option<Receiver<'py>>| receiver.map(|receiver| receiver.finish(py)).transpose();
+            ends.push([finish(values)?, finish(indices)?]);
         }
         Ok(Some((empty_slices, ends)))
     }
@@ -376,7 +417,7 @@ fn index<'py>(
     let (Some(omit), None | Some(Some(_))) = (omission(nan_policy), place) else { return Ok(None) };
     let empty = place.flatten().map_or(Empty::Refused, Empty::Index);
     let answer = reduction.select(x, axis, omit, r#where, false, Some(index), empty)?;
-    answer.and_then(|(_, ends)| ends.into_iter().find_map(|[_, indices]| indices)).map(into_result).transpose()
+    Ok(answer.and_then(|(_, ends)| ends.into_iter().find_map(|[_, indices]| indices)))
 }
 
 /// The default for slices without an element, if it is an index that can be written here.
@@ -435,7 +476,7 @@ fn result<'py>(py: Python<'py>, mut ends: ValuesAndIndices<'py>, indices: bool) 
     let mut results = SmallVec::<[_; 4]>::new();
     for what in 0..1 + usize::from(indices) {
         for end in &mut ends {
-            results.extend(end[what].take().map(into_result).transpose()?);
+            results.extend(end[what].take());
         }
     }
     let names = match (ends.len(), indices) {
@@ -444,7 +485,7 @@ fn result<'py>(py: Python<'py>, mut ends: ValuesAndIndices<'py>, indices: bool) 
         (_, false) => python!("MinMax"),
         (_, true) => python!("MinMaxIndices"),
     };
-    names.call_with(py, PyTuple::new(py, results)?, None)
+    names.call(py, (PyTuple::new(py, results)?,))
 }
 
 #[doc = include_str!("../docs/hardmax.rst")]

@@ -1,7 +1,7 @@
 //! `top_k`, and the operation behind it.
 
 use crate::arguments::{Argument, AxisSet, INT64, is_number, omission, word};
-use crate::array::{Array, Ndarray, take_plain};
+use crate::array::{Array, Ndarray, first_element, new_array, take_plain};
 use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Omit, TopK, top_k as find};
@@ -87,8 +87,10 @@ impl Query {
             return Ok(None);
         }
         shape.insert(place, k);
-        let values = Array::empty(py, &shape, x.elements, None)?;
-        let indices = Array::empty(py, &shape, INT64, None)?;
+        let values = new_array(py, &shape, x.elements, None)?;
+        let indices = new_array(py, &shape, INT64, None)?;
+        let to_values = first_element(&values);
+        let to_indices = first_element(&indices).cast();
         let data = x.data;
         let element = x.element();
         let swapped = x.elements.swapped;
@@ -99,8 +101,8 @@ impl Query {
             (x.shape[axis], x.strides[axis], of_mask, axes.contains(axis))
         });
         // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, in C order.
-        detach(py, x.bytes(), || unsafe { find(input, walk, values.data, indices.data.cast()) });
-        Ok(Some([values.object, indices.object]))
+        detach(py, x.bytes(), || unsafe { find(input, walk, to_values, to_indices) });
+        Ok(Some([values, indices]))
     }
 }
 
@@ -205,7 +207,7 @@ pub fn top_k<'py>(
         && let Some(query) = usual()
         && let Some(results) = query.find(array, None, axis.as_ref(), last, "top_k")?
     {
-        return python!("ValuesIndices").call_with(py, PyTuple::new(py, results)?, None);
+        return python!("ValuesIndices").call(py, (PyTuple::new(py, results)?,));
     }
     // The Python side handles other libraries' arrays, times and masks, and words errors.
     let axis = last.map(|last| last.into_bound_py_any(py)).transpose()?.or(axis);

@@ -22,7 +22,6 @@ use crate::layout::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffs
 use crate::operations::input::{Input, Omit};
 use crate::operations::reduce::{reduce, reduce_ends};
 use crate::operations::sink::{Direct, MinusOne, Sink, Tile, Wants};
-use smallvec::SmallVec;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,13 +56,13 @@ pub unsafe fn select(
     // The results lie in C order of the kept dimensions: `step` counts them on the way out, `block` the elements of a slice.
     let mut step = 1;
     let mut block = 1;
-    let axes: SmallVec<[_; 8]> = dimensions
-        .map(|(len, stride, mask, reduced)| {
-            let output = if reduced { 0 } else { step };
-            *(if reduced { &mut block } else { &mut step }) *= len as isize;
-            (len, ReductionOffsets { input: stride, mask, output, index: 0 }, reduced)
-        })
-        .collect();
+    let axes = dimensions.map(|(len, stride, mask, reduced)| {
+        let output = if reduced { 0 } else { step };
+        *(if reduced { &mut block } else { &mut step }) *= len as isize;
+        (len, ReductionOffsets { input: stride, mask, output, index: 0 }, reduced)
+    });
+    let mut layout = ReductionLayout::default();
+    layout.fill(axes, input.last);
     let results = step as usize;
     if results == 0 {
         return 0;
@@ -85,8 +84,6 @@ pub unsafe fn select(
         }
         return results;
     }
-    let mut layout = ReductionLayout::default();
-    layout.fill(axes.into_iter(), input.last);
     // An index is taken apart by the largest stride first.
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());
