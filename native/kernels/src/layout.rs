@@ -67,14 +67,17 @@ impl<S: Strides> Axis<S> {
     }
 }
 
+/// What orders axes by distance in memory. A broadcast axis (stride 0) costs no memory traffic: it goes outermost.
+pub(crate) fn by_memory<S: Strides>(axis: &Axis<S>) -> (bool, isize, usize) {
+    (axis.strides.memory() == 0, axis.strides.memory(), axis.len)
+}
+
 /// Orders axes by distance in memory and joins the neighbours that lie end to end.
 #[inline]
 pub(crate) fn merge<S: Strides>(axes: &mut Axes<S>) {
     if axes.len() < 2 {
         return;
     }
-    // A broadcast axis (stride 0) costs no memory traffic: it goes outermost.
-    let by_memory = |axis: &Axis<S>| (axis.strides.memory() == 0, axis.strides.memory(), axis.len);
     sort(axes, by_memory);
     axes.dedup_by(|outer, inner| {
         let follows = outer.strides.continue_from(&inner.strides, inner.len);

@@ -10,6 +10,18 @@ use crate::vector::Register;
 /// to 0.7 times as long that way (EPYC, family 26, model 2), with the code in cache; otherwise planning pays even later.
 pub const SMALL_MOST_ELEMENTS: usize = 32;
 
+/// Calls of a kernel from which on a reduction may take two steps: fewer take less time than planning two steps.
+pub const TWO_STEPS_LEAST_CALLS: usize = if cfg!(debug_assertions) { 2 } else { 16 };
+
+/// How many results of the first of two steps take as long to compare as a call of a kernel takes to begin.
+pub const TWO_STEPS_CALL_RESULTS: usize = if cfg!(debug_assertions) { 512 } else { 64 };
+
+/// The same for all that two steps do before they read anything.
+pub const TWO_STEPS_START_RESULTS: usize = 512;
+
+/// The most results that the first of two steps keeps: 16 MB of them, with their indices.
+pub const TWO_STEPS_MOST_RESULTS: usize = 1 << 20;
+
 /// Bytes of a block that the kernel for a small inner axis reads in one go: for a larger block, tiles of columns pay. Blocks of 48 KB
 /// take 0.66 to 0.82 times as long as in tiles with AVX-512, and 0.74 to 1.15 times with AVX2; 64 MB of blocks of 128 KB 0.7 to 1.55
 /// and 1.0 to 2.3 times (EPYC, family 26, model 2).

@@ -14,4 +14,5 @@ pub mod small;
 pub mod small_inner;
 pub mod top_k;
 pub mod top_k_walk;
+mod two_steps;
 mod wide_rows;

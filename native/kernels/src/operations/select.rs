@@ -123,7 +123,7 @@ pub unsafe fn select(
 }
 
 /// What the broadcast axes that a layout has dropped have added to every index.
-fn base(layout: &ReductionLayout) -> i64 {
+pub(super) fn base(layout: &ReductionLayout) -> i64 {
     let from_other_end = |axis: &ReductionAxis| (axis.len as i64 - 1) * -axis.strides.index.min(0);
     layout.origin.index - layout.reduced.iter().map(from_other_end).sum::<i64>()
 }
