@@ -10,14 +10,14 @@ use crate::vector::Register;
 /// to 0.7 times as long that way (EPYC, family 26, model 2), with the code in cache; otherwise planning pays even later.
 pub const SMALL_MOST_ELEMENTS: usize = 32;
 
-/// Calls of a kernel from which on a reduction may take two steps: fewer take less time than planning two steps.
-pub const TWO_STEPS_LEAST_CALLS: usize = if cfg!(debug_assertions) { 2 } else { 16 };
-
 /// How many results of the first of two steps take as long to compare as a call of a kernel takes to begin.
 pub const TWO_STEPS_CALL_RESULTS: usize = if cfg!(debug_assertions) { 512 } else { 64 };
 
+/// The same for a row of columns, or a slice, which does not follow the one before.
+pub const TWO_STEPS_LINE_RESULTS: usize = 2;
+
 /// The same for all that two steps do before they read anything.
-pub const TWO_STEPS_START_RESULTS: usize = 512;
+pub const TWO_STEPS_START_RESULTS: usize = if cfg!(debug_assertions) { 1 } else { 512 };
 
 /// The most results that the first of two steps keeps: 16 MB of them, with their indices.
 pub const TWO_STEPS_MOST_RESULTS: usize = 1 << 20;

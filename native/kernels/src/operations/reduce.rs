@@ -114,7 +114,7 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     layout: &mut ReductionLayout,
     sinks: [&S; ENDS],
 ) {
-    if let Some(steps) = TwoSteps::of(layout) {
+    if let Some(steps) = TwoSteps::of(layout, inputs[0].element.size()) {
         // SAFETY: the caller's promise.
         return unsafe { steps.reduce(inputs, layout, sinks) };
     }

@@ -24,7 +24,7 @@ use crate::operations::reduce::reduce_ends;
 use crate::operations::select::{Answers, Target, base};
 use crate::operations::sink::{Direct, MinusOne, Results, Sink, Tile, Wants};
 use crate::thresholds::{
-    TWO_STEPS_CALL_RESULTS, TWO_STEPS_LEAST_CALLS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_START_RESULTS,
+    TWO_STEPS_CALL_RESULTS, TWO_STEPS_LINE_RESULTS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_START_RESULTS,
 };
 use smallvec::SmallVec;
 use std::array;
@@ -40,33 +40,41 @@ pub struct TwoSteps {
     rest: ReductionAxes,
     /// How many results the first step has.
     results: usize,
+    /// What a place along the axis of the first step adds to an index, and where indices begin. The first step counts places alone,
+    /// which kernels write directly.
+    weight: i64,
+    start: i64,
 }
 
 impl TwoSteps {
-    /// The two steps of a layout with at least one position; None where one step is as fast.
+    /// The two steps of a layout with at least one position, of elements of `size` bytes; None where one step is as fast.
     #[inline]
-    pub fn of(layout: &ReductionLayout) -> Option<Self> {
+    pub fn of(layout: &ReductionLayout, size: usize) -> Option<Self> {
         let ReductionLayout { kept, reduced, .. } = layout;
-        let joins = |pair: &[ReductionAxis]| pair[1].strides.input == pair[0].strides.input * pair[0].len as isize;
+        let joins = |pair: &[ReductionAxis]| follows(&pair[1], &pair[0]);
         let may_gain = reduced.len() > 1 || reduced.len() == 1 && kept.windows(2).any(joins);
-        let calls = calls(kept) * calls(reduced);
-        if may_gain && calls >= TWO_STEPS_LEAST_CALLS { Self::fastest(layout, calls) } else { None }
+        if may_gain { Self::fastest(layout, size) } else { None }
     }
 
-    /// The fastest two steps, if they are faster than so many calls.
+    /// The fastest two steps, if they are faster than one.
     #[cold]
-    fn fastest(layout: &ReductionLayout, calls: usize) -> Option<Self> {
+    fn fastest(layout: &ReductionLayout, size: usize) -> Option<Self> {
+        let one_step = time(layout, size);
+        if one_step <= TWO_STEPS_START_RESULTS {
+            return None;
+        }
         let all = positions(&layout.kept) * positions(&layout.reduced);
         let can = |&axis: &usize| all / layout.reduced[axis].len <= TWO_STEPS_MOST_RESULTS;
-        let steps = (0..layout.reduced.len()).filter(can).map(|axis| Self::along(layout, axis));
-        let fastest = steps.min_by_key(Self::time)?;
-        (fastest.time() + TWO_STEPS_START_RESULTS < calls.saturating_mul(TWO_STEPS_CALL_RESULTS)).then_some(fastest)
+        // Of equal times the last axis, which lies outermost: columns are read as they are.
+        let steps = (0..layout.reduced.len()).rev().filter(can).map(|axis| Self::along(layout, axis));
+        let time = |steps: &Self| time(&steps.first, size) + steps.results + TWO_STEPS_START_RESULTS;
+        steps.min_by_key(time).filter(|steps| time(steps) < one_step)
     }
 
     /// The two steps of which the first reduces axis number `axis` of the reduced axes.
     fn along(layout: &ReductionLayout, axis: usize) -> Self {
         let mut rest = ReductionAxes::from_slice(&layout.reduced);
-        let along = rest.remove(axis);
+        let mut along = rest.remove(axis);
         let all: SmallVec<[ReductionAxis; 8]> = layout.kept.iter().chain(&rest).copied().collect();
         // The results of the first step lie in the order of the elements that they stand for.
         let mut order: SmallVec<[usize; 8]> = (0..all.len()).collect();
@@ -81,10 +89,13 @@ impl TwoSteps {
             len: axis.len,
             strides: ReductionOffsets { output, index: 0, ..axis.strides },
         };
+        let weight = along.strides.index.abs();
+        along.strides.index = along.strides.index.signum();
+        let last_place = if along.strides.index < 0 { along.len as i64 - 1 } else { 0 };
         let mut first = ReductionLayout {
             kept: all.iter().zip(&strides).map(|(axis, stride)| strided(axis, stride)).collect(),
             reduced: ReductionAxes::from_slice(&[along]),
-            origin: ReductionOffsets { output: 0, ..layout.origin },
+            origin: ReductionOffsets { output: 0, index: last_place, ..layout.origin },
         };
         merge(&mut first.kept);
         let of_results = |axis: &ReductionAxis, &input: &isize| Axis {
@@ -94,12 +105,8 @@ impl TwoSteps {
         let (of_kept, of_rest) = strides.split_at(layout.kept.len());
         let kept = layout.kept.iter().zip(of_kept).map(|(axis, stride)| of_results(axis, stride)).collect();
         let rest = rest.iter().zip(of_rest).map(|(axis, stride)| of_results(axis, stride)).collect();
-        Self { first, kept, rest, results }
-    }
-
-    /// The estimated time, in results of the first step that the second reads.
-    fn time(&self) -> usize {
-        calls(&self.first.kept).saturating_mul(TWO_STEPS_CALL_RESULTS).saturating_add(self.results)
+        let start = layout.origin.index - last_place * weight;
+        Self { first, kept, rest, results, weight, start }
     }
 
     /// Reduces inputs, which differ only in the end of the order, and hands the results to the sinks.
@@ -144,99 +151,107 @@ impl TwoSteps {
         unsafe { reduce_ends(inputs, &mut self.first, answers.each_ref()) };
         for ((input, to), sink) in inputs.iter().zip(&to).zip(sinks) {
             // SAFETY: the first step has written all of its results, with their indices where these are wanted.
-            with_element_and_order!(input.element, input.largest, E, O => unsafe {
-                self.compare::<E, O>(input, layout, to, sink)
-            });
+            unsafe { self.hand_on(input, layout, to, sink) };
         }
     }
 
-    /// The second step, at one end of the order.
+    /// The second step, at one end of the order: hands the best results of the first to the sink.
     ///
     /// # Safety
     /// There are all results of the first step, and the sink takes the tiles of the layout.
-    unsafe fn compare<E: HasLane, O: Order>(
-        &self,
-        input: &Input,
-        layout: &ReductionLayout,
-        results: &Outputs,
-        sink: &impl Sink,
-    ) {
-        const POINT: (ReductionAxis, &[ReductionAxis]) = (ReductionAxis::POINT, &[]);
-        let split = |axes| <[ReductionAxis]>::split_first(axes).map_or(POINT, |(&first, others)| (first, others));
-        let (axis, outer) = split(&layout.kept);
-        let (along, others) = split(&self.kept);
+    unsafe fn hand_on(&self, input: &Input, layout: &ReductionLayout, results: &Outputs, sink: &impl Sink) {
+        let (axis, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
+        let (along, others) = self.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
         let mut values = [0u64; TILE];
         let mut indices = [0i64; TILE];
+        let values = values.as_mut_ptr().cast::<u8>();
         for line in 0..positions(outer) {
-            let start = position(others, ReductionOffsets::default(), line);
             let at = position(outer, layout.origin, line);
-            for first in (0..axis.len).step_by(TILE) {
-                let len = TILE.min(axis.len - first);
-                for number in 0..len {
-                    // SAFETY: the caller's promise.
-                    let best = unsafe { self.best::<E, O>(along.after(start, first + number), results, input.last) };
-                    indices[number] = best.map_or(-1, |(_, index)| index);
-                    if let Some((element, _)) = best {
-                        // SAFETY: the memory has room for a tile of elements of 8 bytes.
-                        unsafe { values.as_mut_ptr().cast::<E>().add(number).write(element) };
-                    }
-                }
-                let tile = Tile {
-                    len,
-                    index: indices.as_mut_ptr(),
-                    values: values.as_ptr().cast(),
-                    minus_one: MinusOne::Empty,
-                };
+            let of_line = position(others, ReductionOffsets::default(), line);
+            for start in (0..axis.len).step_by(TILE) {
+                let of_tile = Axis { len: TILE.min(axis.len - start), ..*along };
+                let from = along.after(of_line, start);
+                // SAFETY: the caller's promise; there is room for the elements and indices of a tile.
+                with_element_and_order!(input.element, input.largest, E, O => unsafe {
+                    self.compare::<E, O>(from, &of_tile, results, input.last, values.cast(), &mut indices)
+                });
+                let tile = Tile { len: of_tile.len, index: indices.as_mut_ptr(), values, minus_one: MinusOne::Empty };
                 // SAFETY: the caller's promise; the tile has a value and an index for each position.
-                unsafe { sink.take(axis.after(at, first), &axis, tile) };
+                unsafe { sink.take(axis.after(at, start), axis, tile) };
             }
         }
     }
 
-    /// The best result of the first step along the other reduced axes, and its index; None if no element takes part.
+    /// Finds the best results of the first step along the other reduced axes, and their indices: -1 where no element takes part. It
+    /// does so for each position of a tile along an axis.
     ///
     /// # Safety
-    /// There are results wherever these axes lead from `at` on.
-    #[inline(always)]
-    unsafe fn best<E: HasLane, O: Order>(
+    /// There are results wherever the axes lead from `at` on, and room for as many values and indices as the tile has positions.
+    #[inline(never)]
+    unsafe fn compare<E: HasLane, O: Order>(
         &self,
         at: ReductionOffsets,
+        tile: &ReductionAxis,
         results: &Outputs,
         last: bool,
-    ) -> Option<(E, i64)> {
+        values: *mut E,
+        indices: &mut [i64; TILE],
+    ) {
+        debug_assert!(tile.len <= TILE);
         let (inner, outer) = self.rest.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
         // SAFETY: there are as many results.
-        let (values, indices) =
+        let (elements, places) =
             unsafe { (results.values_of(self.results, size_of::<E>()), results.places_of(self.results)) };
-        let mut best: Option<(E, i64)> = None;
+        let stride = tile.strides.input;
         for line in 0..positions(outer) {
             let mut at = position(outer, at, line);
-            for _ in 0..inner.len {
-                // SAFETY: the caller's promise.
-                let (element, found) = unsafe {
-                    let index = if indices.is_null() { 0 } else { *indices.element::<i64>(at.input as usize) };
-                    (*values.element::<E>(at.input as usize), index)
-                };
-                let index = found + at.index;
-                let key = |element: E| element.lane::<O>().key::<O>();
-                let wins = best.is_none_or(|(champion, place)| {
-                    let earlier = if last { index > place } else { index < place };
-                    O::better(key(element), key(champion)) || key(element) == key(champion) && earlier
-                });
-                if found >= 0 && wins {
-                    best = Some((element, index));
+            for step in 0..inner.len {
+                let is_first = line == 0 && step == 0;
+                let mut from = at.input;
+                for number in 0..tile.len {
+                    // SAFETY: the caller's promise; the first of these results have filled the memory for the others.
+                    unsafe {
+                        let element = *elements.element::<E>(from as usize);
+                        let place = if places.is_null() { 0 } else { *places.element::<i64>(from as usize) };
+                        from += stride;
+                        let index = if place < 0 { -1 } else { self.start + place * self.weight + at.index };
+                        let key = |element: E| element.lane::<O>().key::<O>();
+                        let best = values.add(number);
+                        if is_first || wins::<O, _>(key(element), index, key(*best), indices[number], last) {
+                            *best = element;
+                            indices[number] = index;
+                        }
+                    }
                 }
                 inner.strides.step(&mut at, 1);
             }
         }
-        best
     }
+}
+
+/// Whether a result beats another; an index of -1 is none.
+#[inline(always)]
+fn wins<O: Order, K: Ord>(key: K, index: i64, other_key: K, other: i64, last: bool) -> bool {
+    let is_ahead = if last { index > other } else { index < other };
+    index >= 0 && (other < 0 || O::better(&key, &other_key) || key == other_key && is_ahead)
 }
 
 /// Positions whose results are handed on together.
 const TILE: usize = 64;
 
-/// How many calls of a kernel, which covers the first of some axes, walk along all of them.
-fn calls(axes: &[ReductionAxis]) -> usize {
-    axes.get(1..).map_or(1, positions)
+/// The estimated time of one step besides that of reading, in results of the first of two steps that the second compares: of calls,
+/// and of rows or slices, unless those follow one another.
+fn time(layout: &ReductionLayout, size: usize) -> usize {
+    let (kept, outer_kept) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
+    let (reduced, outer_reduced) = layout.reduced.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
+    let calls = positions(outer_kept) * positions(outer_reduced);
+    let (near, far) = if kept.strides.input < reduced.strides.input { (kept, reduced) } else { (reduced, kept) };
+    let is_dense = near.strides.input == size as isize && follows(far, near);
+    let lines = if is_dense { 0 } else { calls.saturating_mul(far.len) };
+    calls.saturating_mul(TWO_STEPS_CALL_RESULTS).saturating_add(lines.saturating_mul(TWO_STEPS_LINE_RESULTS))
+}
+
+/// Whether an axis begins where a step along a nearer one would lead.
+fn follows(far: &ReductionAxis, near: &ReductionAxis) -> bool {
+    far.strides.input == near.strides.input * near.len as isize
 }
