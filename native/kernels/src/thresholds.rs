@@ -13,8 +13,8 @@ pub const SMALL_MOST_ELEMENTS: usize = 32;
 /// How many results of the first of two steps take as long to compare as a call of a kernel takes to begin.
 pub const TWO_STEPS_CALL_RESULTS: usize = if cfg!(debug_assertions) { 512 } else { 64 };
 
-/// The same for a row of columns, or a slice, which does not follow the one before.
-pub const TWO_STEPS_LINE_RESULTS: usize = 2;
+/// The same for a row of columns that does not follow the one before.
+pub const TWO_STEPS_ROW_RESULTS: usize = 2;
 
 /// The same for all that two steps do before they read anything.
 pub const TWO_STEPS_START_RESULTS: usize = if cfg!(debug_assertions) { 1 } else { 512 };

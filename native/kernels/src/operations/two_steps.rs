@@ -24,7 +24,7 @@ use crate::operations::reduce::reduce_ends;
 use crate::operations::select::{Answers, Target, base};
 use crate::operations::sink::{Direct, MinusOne, Results, Sink, Tile, Wants};
 use crate::thresholds::{
-    TWO_STEPS_CALL_RESULTS, TWO_STEPS_LINE_RESULTS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_START_RESULTS,
+    TWO_STEPS_CALL_RESULTS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_ROW_RESULTS, TWO_STEPS_START_RESULTS,
 };
 use smallvec::SmallVec;
 use std::array;
@@ -160,8 +160,15 @@ impl TwoSteps {
     /// # Safety
     /// There are all results of the first step, and the sink takes the tiles of the layout.
     unsafe fn hand_on(&self, input: &Input, layout: &ReductionLayout, results: &Outputs, sink: &impl Sink) {
-        let (axis, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
-        let (along, others) = self.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
+        // Tiles lie along the longest axis.
+        let longest = (0..layout.kept.len()).max_by_key(|&axis| layout.kept[axis].len).unwrap_or(0);
+        let longest_first = |axes: &ReductionAxes| {
+            let mut axes = ReductionAxes::from_slice(axes);
+            let first = if axes.is_empty() { ReductionAxis::POINT } else { axes.remove(longest) };
+            (first, axes)
+        };
+        let (axis, outer) = &longest_first(&layout.kept);
+        let (along, others) = &longest_first(&self.kept);
         let mut values = [0u64; TILE];
         let mut indices = [0i64; TILE];
         let values = values.as_mut_ptr().cast::<u8>();
@@ -240,15 +247,15 @@ fn wins<O: Order, K: Ord>(key: K, index: i64, other_key: K, other: i64, last: bo
 const TILE: usize = 64;
 
 /// The estimated time of one step besides that of reading, in results of the first of two steps that the second compares: of calls,
-/// and of rows or slices, unless those follow one another.
+/// and of rows of columns that do not follow one another. Slices that are rows take little: many are compared at the same time.
 fn time(layout: &ReductionLayout, size: usize) -> usize {
     let (kept, outer_kept) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
     let (reduced, outer_reduced) = layout.reduced.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
     let calls = positions(outer_kept) * positions(outer_reduced);
-    let (near, far) = if kept.strides.input < reduced.strides.input { (kept, reduced) } else { (reduced, kept) };
-    let is_dense = near.strides.input == size as isize && follows(far, near);
-    let lines = if is_dense { 0 } else { calls.saturating_mul(far.len) };
-    calls.saturating_mul(TWO_STEPS_CALL_RESULTS).saturating_add(lines.saturating_mul(TWO_STEPS_LINE_RESULTS))
+    let is_dense = kept.strides.input == size as isize && follows(reduced, kept);
+    let has_columns = by_memory(kept) < by_memory(reduced);
+    let rows = if has_columns && !is_dense { calls.saturating_mul(reduced.len) } else { 0 };
+    calls.saturating_mul(TWO_STEPS_CALL_RESULTS).saturating_add(rows.saturating_mul(TWO_STEPS_ROW_RESULTS))
 }
 
 /// Whether an axis begins where a step along a nearer one would lead.
