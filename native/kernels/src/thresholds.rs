@@ -11,13 +11,16 @@ use crate::vector::Register;
 pub const SMALL_MOST_ELEMENTS: usize = 32;
 
 /// How many results of the first of two steps take as long to compare as a call of a kernel takes to begin.
-pub const TWO_STEPS_CALL_RESULTS: usize = if cfg!(debug_assertions) { 512 } else { 64 };
+pub const TWO_STEPS_CALL_RESULTS: usize = if cfg!(debug_assertions) { 512 } else { 32 };
 
 /// The same for a row of columns that does not follow the one before.
-pub const TWO_STEPS_ROW_RESULTS: usize = 2;
+pub const TWO_STEPS_ROW_RESULTS: usize = 1;
+
+/// How many elements are packed in the time of such a result.
+pub const TWO_STEPS_PACKED_ELEMENTS: usize = 16;
 
 /// The same for all that two steps do before they read anything.
-pub const TWO_STEPS_START_RESULTS: usize = if cfg!(debug_assertions) { 1 } else { 512 };
+pub const TWO_STEPS_START_RESULTS: usize = if cfg!(debug_assertions) { 0 } else { 256 };
 
 /// The most results that the first of two steps keeps: 16 MB of them, with their indices.
 pub const TWO_STEPS_MOST_RESULTS: usize = 1 << 20;

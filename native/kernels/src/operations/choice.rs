@@ -91,15 +91,19 @@ fn choose_form(request: &Request, layout: &mut ReductionLayout) -> (Form, bool) 
         if let Some(rows) = interleaved_rows(request.input.element.size(), kept, &reduced) {
             return (Form::Interleaved(rows), false);
         }
-        // A wide tile that has to be packed is better than a tile of a few columns.
-        let widest = (0..layout.kept.len()).max_by_key(|&axis| layout.kept[axis].len).unwrap_or(0);
-        if layout.kept[widest].len > 2 * kept.len {
-            layout.kept.swap(0, widest);
+        if let Some(wider) = wider_axis(&layout.kept) {
+            layout.kept.swap(0, wider);
         }
     }
     // Read only now: the swap above may have put another axis first.
     let kept = *layout.kept.first().unwrap_or(&ReductionAxis::POINT);
     request.form(&kept, &reduced)
+}
+
+/// The kept axis whose tiles are packed in place of tiles of the few columns of the first.
+pub fn wider_axis(kept: &[ReductionAxis]) -> Option<usize> {
+    let widest = (0..kept.len()).max_by_key(|&axis| kept[axis].len)?;
+    (kept[widest].len > 2 * kept[0].len).then_some(widest)
 }
 
 impl Request<'_> {
@@ -186,7 +190,7 @@ impl Request<'_> {
 }
 
 /// Whether several blocks of a few columns are read in one call: a short reduced axis has a small kept axis inside.
-fn is_small_inner(input: &Input, layout: &ReductionLayout) -> bool {
+pub fn is_small_inner(input: &Input, layout: &ReductionLayout) -> bool {
     let ([columns, _, ..], [rows]) = (&layout.kept[..], &layout.reduced[..]) else { return false };
     let size = input.element.size();
     let row = columns.strides.input * columns.len as isize;

@@ -25,7 +25,7 @@ use crate::operations::plan::{Form, Request};
 use crate::operations::sink::{Direct, MinusOne, Place, Results, Sink, Tile, are_utmost, combine};
 use crate::operations::small;
 use crate::operations::small_inner;
-use crate::operations::two_steps::TwoSteps;
+use crate::operations::two_steps;
 use crate::threads;
 use crate::thresholds::HEAD_BYTES;
 use crate::vector::extent::Readable;
@@ -114,9 +114,9 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     layout: &mut ReductionLayout,
     sinks: [&S; ENDS],
 ) {
-    if let Some(steps) = TwoSteps::of(layout, inputs[0].element.size()) {
-        // SAFETY: the caller's promise.
-        return unsafe { steps.reduce(inputs, layout, sinks) };
+    // SAFETY: the caller's promise.
+    if two_steps::may_be_faster(&inputs[0], layout) && unsafe { two_steps::reduce(inputs, layout, sinks) } {
+        return;
     }
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     let num_threads = threads::num_threads(elements.saturating_mul(inputs[0].element.size() * S::TRAFFIC));

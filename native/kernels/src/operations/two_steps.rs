@@ -19,19 +19,21 @@ use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, by_memory, merge, position,
     positions, sort,
 };
+use crate::operations::choice::{is_small_inner, wider_axis};
 use crate::operations::input::Input;
 use crate::operations::reduce::reduce_ends;
 use crate::operations::select::{Answers, Target, base};
 use crate::operations::sink::{Direct, MinusOne, Results, Sink, Tile, Wants};
 use crate::thresholds::{
-    TWO_STEPS_CALL_RESULTS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_ROW_RESULTS, TWO_STEPS_START_RESULTS,
+    INTERLEAVED_BELOW_COLUMNS, TWO_STEPS_CALL_RESULTS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_PACKED_ELEMENTS,
+    TWO_STEPS_ROW_RESULTS, TWO_STEPS_START_RESULTS,
 };
 use smallvec::SmallVec;
 use std::array;
 use std::sync::atomic::AtomicUsize;
 
 /// A reduction in two steps.
-pub struct TwoSteps {
+struct TwoSteps {
     /// The first step: it reduces one axis, and counts its results in the order of memory.
     first: ReductionLayout,
     /// The kept axes of the whole reduction: their strides in the results of the first step, as those of the input.
@@ -46,25 +48,44 @@ pub struct TwoSteps {
     start: i64,
 }
 
-impl TwoSteps {
-    /// The two steps of a layout with at least one position, of elements of `size` bytes; None where one step is as fast.
-    #[inline]
-    pub fn of(layout: &ReductionLayout, size: usize) -> Option<Self> {
-        let ReductionLayout { kept, reduced, .. } = layout;
-        let joins = |pair: &[ReductionAxis]| follows(&pair[1], &pair[0]);
-        let may_gain = reduced.len() > 1 || reduced.len() == 1 && kept.windows(2).any(joins);
-        if may_gain { Self::fastest(layout, size) } else { None }
-    }
+/// Whether two steps may be faster than one: axes are reduced that do not join, or axes are kept that join in memory alone.
+#[inline]
+pub fn may_be_faster(input: &Input, layout: &ReductionLayout) -> bool {
+    let ReductionLayout { kept, reduced, .. } = layout;
+    let joins = |pair: &[ReductionAxis]| follows(&pair[1], &pair[0]);
+    let are_open = reduced.len() > 1 || reduced.len() == 1 && kept.windows(2).any(joins);
+    are_open && !is_small_inner(input, layout)
+}
 
+/// Reduces inputs, which differ only in the end of the order, in two steps if that is faster: returns whether it did. The layout has at
+/// least one position. Not inlined: other calls need none of its memory.
+///
+/// # Safety
+/// As for [`reduce_ends`].
+#[inline(never)]
+pub unsafe fn reduce<const ENDS: usize>(
+    inputs: [Input; ENDS],
+    layout: &ReductionLayout,
+    sinks: [&impl Sink; ENDS],
+) -> bool {
+    let Some(steps) = TwoSteps::fastest(layout, inputs[0].element.size()) else { return false };
+    // SAFETY: the caller's promise.
+    unsafe { steps.reduce(inputs, layout, sinks) };
+    true
+}
+
+impl TwoSteps {
     /// The fastest two steps, if they are faster than one.
-    #[cold]
     fn fastest(layout: &ReductionLayout, size: usize) -> Option<Self> {
         let one_step = time(layout, size);
-        if one_step <= TWO_STEPS_START_RESULTS {
+        let all = positions(&layout.kept) * positions(&layout.reduced);
+        let results = |axis: &ReductionAxis| all / axis.len;
+        // Asked first, because planning two steps takes a while: the fewest results, in one call.
+        let fewest = layout.reduced.iter().map(results).min()?;
+        if one_step <= fewest + TWO_STEPS_CALL_RESULTS + TWO_STEPS_START_RESULTS {
             return None;
         }
-        let all = positions(&layout.kept) * positions(&layout.reduced);
-        let can = |&axis: &usize| all / layout.reduced[axis].len <= TWO_STEPS_MOST_RESULTS;
+        let can = |&axis: &usize| results(&layout.reduced[axis]) <= TWO_STEPS_MOST_RESULTS;
         // Of equal times the last axis, which lies outermost: columns are read as they are.
         let steps = (0..layout.reduced.len()).rev().filter(can).map(|axis| Self::along(layout, axis));
         let time = |steps: &Self| time(&steps.first, size) + steps.results + TWO_STEPS_START_RESULTS;
@@ -113,7 +134,7 @@ impl TwoSteps {
     ///
     /// # Safety
     /// As for [`reduce_ends`]; these are the two steps of the layout.
-    pub unsafe fn reduce<const ENDS: usize>(
+    unsafe fn reduce<const ENDS: usize>(
         mut self,
         inputs: [Input; ENDS],
         layout: &ReductionLayout,
@@ -247,12 +268,23 @@ fn wins<O: Order, K: Ord>(key: K, index: i64, other_key: K, other: i64, last: bo
 const TILE: usize = 64;
 
 /// The estimated time of one step besides that of reading, in results of the first of two steps that the second compares: of calls,
-/// and of rows of columns that do not follow one another. Slices that are rows take little: many are compared at the same time.
+/// and of rows of columns that do not follow one another, or of packing. Slices that are rows take little: many are compared at the
+/// same time.
 fn time(layout: &ReductionLayout, size: usize) -> usize {
     let (kept, outer_kept) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
     let (reduced, outer_reduced) = layout.reduced.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
     let calls = positions(outer_kept) * positions(outer_reduced);
-    let is_dense = kept.strides.input == size as isize && follows(reduced, kept);
+    let is_contiguous = kept.strides.input == size as isize;
+    let is_dense = is_contiguous && follows(reduced, kept);
+    if is_contiguous
+        && !is_dense
+        && kept.len < INTERLEAVED_BELOW_COLUMNS
+        && let Some(wider) = wider_axis(&layout.kept)
+    {
+        let calls = calls * kept.len / layout.kept[wider].len;
+        let elements = positions(&layout.kept) * positions(&layout.reduced);
+        return calls.saturating_mul(TWO_STEPS_CALL_RESULTS).saturating_add(elements / TWO_STEPS_PACKED_ELEMENTS);
+    }
     let has_columns = by_memory(kept) < by_memory(reduced);
     let rows = if has_columns && !is_dense { calls.saturating_mul(reduced.len) } else { 0 };
     calls.saturating_mul(TWO_STEPS_CALL_RESULTS).saturating_add(rows.saturating_mul(TWO_STEPS_ROW_RESULTS))
