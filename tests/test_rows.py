@@ -129,6 +129,50 @@ def test_a_few_long_rows(dtype, size, spare):
     check(x, 1)
 
 
+def open_layouts(x):
+    """Views of (200, 12, 5) whose axes do not join in memory, with the axes that a call reduces."""
+    yield x.reshape(-1, 5).T, (0, 1)
+    yield x.transpose(2, 0, 1), (0, 1, 2)
+    yield x.transpose(1, 2, 0), (1, 2)
+    yield x[1:-1, 1:-1, 1:-1], (0, 1, 2)
+    yield x[:, ::-1, :4], (0, 2)
+    yield x[::-1, :, ::-1], (0, 1, 2)
+    # Kept axes that join in memory, but not in the output.
+    yield x.reshape(100, 2, 12, 5).transpose(3, 1, 2, 0), (3,)
+    yield np.broadcast_to(x[:, None, :4, :2], (200, 3, 4, 2)), (0, 3)
+
+
+@pytest.mark.parametrize("layout", range(8))
+@pytest.mark.parametrize("dtype", TYPES)
+def test_axes_that_do_not_join_in_memory(dtype, layout):
+    rng = np.random.default_rng(layout)
+    whole = numbers(rng, dtype, (200, 12, 5))
+    for each in (whole, numbers(rng, dtype, whole.shape, nan=0.01), whole.astype(dtype.newbyteorder("S"))):
+        x, axes = list(open_layouts(each))[layout]
+        if x.dtype.kind == "b":
+            x = x.view(np.uint8) != 0
+        assert_extremes(x, axes, None, "propagate", twins.find, EVERY_SET)
+        mask = rng.random(x.shape) < 0.02
+        assert_extremes(x, axes, mask, "omit", twins.find, EVERY_SET)
+        # A mask that leaves out whole slices.
+        kept = [1 if axis in axes else n for axis, n in enumerate(x.shape)]
+        assert_extremes(x, axes, np.broadcast_to(rng.random(kept) < 0.7, x.shape), "propagate", twins.find, EVERY_SET)
+
+
+@pytest.mark.parametrize("axes", [(0, 1), (0,), (1,), (2,), (0, 2)])
+def test_one_and_several_threads_find_the_same_where_axes_do_not_join(axes):
+    x = np.random.default_rng(6).integers(0, 9, (300, 400, 10), np.uint8).transpose(2, 1, 0)[:, 1:]
+    before = ex.get_num_threads()
+    results = []
+    for threads in (1, 2):
+        ex.set_num_threads(threads)
+        results.append([ex.argmax(x, axes), ex.min(x, axes), ex.argmin(x, axes, select_last_index=True)])
+    ex.set_num_threads(before)
+    for one, other in zip(*results, strict=True):
+        assert_same_bits(one, other)
+    assert_same_bits(results[0][1], x.min(axes))
+
+
 @pytest.mark.parametrize("step", sometimes([2, 3, 4, 5], [2, 5]))
 @pytest.mark.parametrize("dtype", TYPES)
 def test_rows_with_gaps(dtype, step):
