@@ -52,6 +52,40 @@ def test_any_number_of_operands(order, count):
     assert_same_bits(FUNCTIONS[order](*operands), operands.max(0) if order is Order.MAX else operands.min(0))
 
 
+@pytest.mark.parametrize("columns", [1, 2, 3, 30, 1023, 1025])
+@pytest.mark.parametrize(
+    "dtype", sometimes([*ELEMENT_TYPES], [np.dtype("uint8"), np.dtype("float16"), np.dtype("int64")])
+)
+def test_a_row_that_meets_many_lines(order, dtype, columns):
+    """A short row is repeated, so that several lines are compared as one; the lines that are left are fewer."""
+    rng = np.random.default_rng(columns)
+    elements = np.concatenate([landmarks(dtype), nans(dtype)[:1] if dtype in FLOATS else landmarks(dtype)])
+    whole = rng.choice(elements, (2500, columns + 1))
+    lines = whole[:, :columns].copy()
+    row = rng.choice(elements, columns)
+    one = rng.choice(elements)
+    foreign = row.astype(dtype.newbyteorder("S"))
+    function = FUNCTIONS[order]
+
+    def by_line(*operands):
+        """The same of operands of one shape."""
+        return function(*[np.broadcast_to(each, lines.shape).copy() for each in operands])
+
+    for operands in (
+        (lines, row),
+        (row, lines),
+        (lines, row, one, row[::-1]),
+        (lines, one, foreign),
+        (whole[:, 1:], row),
+    ):
+        assert_same_bits(function(*operands), by_line(*operands))
+    expected = by_line(lines, row)
+    for count in (1, 2, 31, 32, 33, 2499):
+        assert_same_bits(function(lines[:count], row), expected[:count])
+    assert function(lines, row, out=lines) is lines
+    assert_same_bits(lines, expected)
+
+
 # Kernels read a long line in parts. They read a part with NaN again, and treat the next part as if it had NaN too.
 LINE = 100_003
 

@@ -25,6 +25,10 @@ pub const TWO_STEPS_START_RESULTS: usize = if cfg!(debug_assertions) { 0 } else 
 /// The most results that the first of two steps keeps: 16 MB of them, with their indices.
 pub const TWO_STEPS_MOST_RESULTS: usize = 1 << 20;
 
+/// Bytes of a row that is repeated for `maximum`, and the fewest lines that it meets.
+pub const REPEATED_ROW_BYTES: usize = 1 << 12;
+pub const REPEATED_ROWS_LEAST_LINES: usize = if cfg!(debug_assertions) { 2 } else { 32 };
+
 /// Bytes of a block that the kernel for a small inner axis reads in one go: for a larger block, tiles of columns pay. Blocks of 48 KB
 /// take 0.66 to 0.82 times as long as in tiles with AVX-512, and 0.74 to 1.15 times with AVX2; 64 MB of blocks of 128 KB 0.7 to 1.55
 /// and 1.0 to 2.3 times (EPYC, family 26, model 2).

@@ -11,6 +11,7 @@ use crate::kernels::elementwise::{OPERANDS_AT_ONCE, Pass, accumulate};
 use crate::kernels::lanes::{LINE, Lines, LinesToWrite, Scratch};
 use crate::kernels::pack::{PACKED_BLOCK_BYTES, Pack};
 use crate::layout::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand, position, positions};
+use crate::operations::repeated_rows;
 use crate::threads::{self, tasks};
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
@@ -41,9 +42,14 @@ pub unsafe fn extremum(
     }
     // SAFETY: the caller's promise.
     unsafe {
-        if elements > PACKED_BLOCK_BYTES / element.size()
-            || !accumulate_line(operands, element, extreme, &layout, output)
-        {
+        let is_done = match layout.axes.len() {
+            1 => {
+                elements <= PACKED_BLOCK_BYTES / element.size()
+                    && accumulate_line(operands, element, extreme, &layout, output)
+            }
+            _ => repeated_rows::accumulate(operands, element, extreme, &layout, output),
+        };
+        if !is_done {
             extremum_by_plan(operands, element, extreme, &mut layout, output)
         }
     }

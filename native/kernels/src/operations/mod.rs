@@ -8,6 +8,7 @@ pub mod input;
 pub mod onehot;
 pub mod plan;
 pub mod reduce;
+mod repeated_rows;
 pub mod select;
 pub mod sink;
 pub mod small;
