@@ -114,6 +114,19 @@ _REDUCTIONS: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None, str], ...
 )
 
 
+# Arrays whose axes do not join in memory: shape, reduced axes, layout. An image with its channels in front, a table
+# on its side, the inside of a plane and of a solid, batches of short rows, and an axis that is outermost in memory.
+_APART: tuple[tuple[tuple[int, ...], tuple[int, ...] | None, str], ...] = (
+    ((3, 240, 320), None, "channels-last"),
+    ((10, 20000), None, "fortran"),
+    ((300, 300), None, "window"),
+    ((60, 60, 60), None, "window"),
+    ((1500, 9, 5), (0, 2), "contiguous"),
+    ((27, 170, 57), (2,), "fortran"),
+)
+_APART_TYPES = ("uint8", "float16", "float32", "int64")
+
+
 def _each(case: Case, types: Iterable[str] = ELEMENT_TYPES) -> Iterator[Case]:
     return (case._replace(element_type=element) for element in types)
 
@@ -123,6 +136,8 @@ def full() -> Iterator[Case]:
     for kind, shape, axes, layout in _REDUCTIONS:
         for last in (False, True):
             yield from _each(Case(kind, "argmax", "", shape, axes, last, layout))
+    for shape, axes, layout in _APART:
+        yield from _each(Case("axes apart", "argmax", "", shape, axes, layout=layout), _APART_TYPES)
     yield from _each(Case("full", "argmin", "", (1 << 20,)))
     yield from _each(Case("non-last axis", "argmin", "", (4096, 1024), (0,)))
     yield from _each(Case("long rows", "argmin", "", (4096, 1024), (1,)))
@@ -130,6 +145,7 @@ def full() -> Iterator[Case]:
         shape = (1 << 20,) if broadcast == "same" else (4096, 1024)
         for operands in (2, 3, 4, 8):
             yield from _each(Case("elementwise", "max", "", shape, operands=operands, broadcast=broadcast))
+    yield from _each(Case("elementwise", "max", "", (20000, 3), operands=2, broadcast="row"), _APART_TYPES)
     yield from _each(Case("elementwise", "min", "", (1 << 20,), operands=2))
     views = [(512, 2, "fortran"), (2000, 2, "fortran"), (2000, 3, "fortran"), (2000, 2, "strided")]
     for size, operands, layout in (*views, (2000, 2, "reversed")):
@@ -174,6 +190,8 @@ LAYOUTS: dict[str, Callable[[tuple[int, ...], np.dtype[Any]], Array]] = {
     "contiguous": lambda shape, dtype: np.empty(shape, dtype),
     "transposed": lambda shape, dtype: np.empty((shape[1], shape[0], *shape[2:]), dtype).swapaxes(0, 1),
     "fortran": lambda shape, dtype: np.empty(shape, dtype, order="F"),
+    "channels-last": lambda shape, dtype: np.moveaxis(np.empty((*shape[1:], shape[0]), dtype), -1, 0),
+    "window": lambda shape, dtype: np.empty([n + 2 for n in shape], dtype)[(slice(1, -1),) * len(shape)],
     "strided": lambda shape, dtype: np.empty((*shape[:-1], 2 * shape[-1]), dtype)[..., ::2],
     "reversed": lambda shape, dtype: np.flip(np.empty(shape, dtype)),
     "broadcast": lambda shape, dtype: np.lib.stride_tricks.as_strided(

@@ -10,13 +10,15 @@ use crate::vector::Register;
 /// to 0.7 times as long that way (EPYC, family 26, model 2), with the code in cache; otherwise planning pays even later.
 pub const SMALL_MOST_ELEMENTS: usize = 32;
 
-/// How many results of the first of two steps take as long to compare as a call of a kernel takes to begin.
+/// How many results of the first of two steps take as long to compare as a call of a kernel takes to begin: a call takes 50 to 100 ns, a
+/// result 1.5 to 3. Of 1,400 random shapes and layouts in 8 KB to 8 MB, with `max` and `argmax`, none takes more than 1.22 times as long
+/// as in one step, and all together 0.71 to 0.78 times by geometric mean (Xeon, family 6, model 167).
 pub const TWO_STEPS_CALL_RESULTS: usize = if cfg!(debug_assertions) { 512 } else { 32 };
 
-/// The same for a row of columns that does not follow the one before.
+/// The same for a row of columns that does not follow the one before: 1.8 ns for three elements, 9 for 27.
 pub const TWO_STEPS_ROW_RESULTS: usize = 1;
 
-/// How many elements are packed in the time of such a result.
+/// How many elements are packed in the time of such a result: one takes 0.1 to 0.5 ns.
 pub const TWO_STEPS_PACKED_ELEMENTS: usize = 16;
 
 /// The same for all that two steps do before they read anything.
@@ -25,7 +27,8 @@ pub const TWO_STEPS_START_RESULTS: usize = if cfg!(debug_assertions) { 0 } else 
 /// The most results that the first of two steps keeps: 16 MB of them, with their indices.
 pub const TWO_STEPS_MOST_RESULTS: usize = 1 << 20;
 
-/// Bytes of a row that is repeated for `maximum`, and the fewest lines that it meets.
+/// Bytes of a row that is repeated for `maximum`, and the fewest lines that it meets: 200 lines of 300 elements take 0.7 to 1 times as
+/// long.
 pub const REPEATED_ROW_BYTES: usize = 1 << 12;
 pub const REPEATED_ROWS_LEAST_LINES: usize = if cfg!(debug_assertions) { 2 } else { 32 };
 
