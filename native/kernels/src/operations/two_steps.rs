@@ -294,3 +294,72 @@ fn time(layout: &ReductionLayout, size: usize) -> usize {
 fn follows(far: &ReductionAxis, near: &ReductionAxis) -> bool {
     far.strides.input == near.strides.input * near.len as isize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A layout of float32: for each dimension, the last first, its length, its stride in bytes and whether it is reduced.
+    fn layout(axes: &[(usize, isize, bool)]) -> ReductionLayout {
+        let mut output = 1;
+        let axes = axes.iter().map(|&(len, input, reduced)| {
+            let step = if reduced { 0 } else { output };
+            output *= if reduced { 1 } else { len as isize };
+            (len, ReductionOffsets { input, output: step, ..ReductionOffsets::default() }, reduced)
+        });
+        let mut layout = ReductionLayout::default();
+        layout.fill(axes, false);
+        layout
+    }
+
+    fn lens(axes: &[ReductionAxis]) -> Vec<usize> {
+        axes.iter().map(|axis| axis.len).collect()
+    }
+
+    #[test]
+    fn the_first_step_reads_all_in_few_calls() {
+        let reduced = true;
+        let kept = false;
+        for (name, axes, along, joined) in [
+            (
+                "an image with its channels in front",
+                vec![(320, 12, reduced), (240, 3840, reduced), (3, 4, reduced)],
+                76_800,
+                3,
+            ),
+            ("a table on its side", vec![(20_000, 40, reduced), (10, 4, reduced)], 20_000, 10),
+            ("the inside of a plane", vec![(300, 4, reduced), (300, 1208, reduced)], 300, 300),
+            ("backwards along one axis", vec![(100, -4, reduced), (1000, 400, reduced)], 1000, 100),
+            ("short rows in batches", vec![(5, 4, reduced), (9, 20, kept), (1500, 180, reduced)], 1500, 45),
+            ("outermost in memory", vec![(57, 18_360, reduced), (170, 108, kept), (27, 4, kept)], 57, 4590),
+        ] {
+            let steps = TwoSteps::fastest(&layout(&axes), 4).expect(name);
+            assert_eq!(lens(&steps.first.reduced), [along], "{name}");
+            assert_eq!(lens(&steps.first.kept), [joined], "{name}");
+            assert_eq!(steps.results, joined, "{name}");
+        }
+    }
+
+    #[test]
+    fn axes_that_join_take_one_step() {
+        let input = Input {
+            data: std::ptr::null(),
+            element: crate::element::ElementType::Float32,
+            swapped: false,
+            largest: true,
+            last: false,
+            omit: crate::operations::input::Omit::Nothing,
+            mask: std::ptr::null(),
+        };
+        for axes in [
+            vec![(1000, 4, true), (1000, 4000, true)],
+            vec![(1000, -4, true), (1000, -4000, true)],
+            vec![(256, 4, false), (16, 1024, true), (100, 16_384, false)],
+            vec![(1000, 4, false), (1000, 4000, true)],
+            vec![(1000, 4, true)],
+            vec![],
+        ] {
+            assert!(!may_be_faster(&input, &layout(&axes)), "{axes:?}");
+        }
+    }
+}
