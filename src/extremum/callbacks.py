@@ -31,7 +31,7 @@ _CLASSES: tuple[Any, ...] = (ArgumentError, ElementTypeError, str, np.dtype)
 _NAMED_TUPLES: tuple[type[tuple[Any, ...]], ...] = (MinMax, MinMaxIndices, ValuesIndices)
 _BY_NAME: dict[str, Any] = {
     **{each.__name__: each for each in (*_CLASSES, unknown_keyword, numpy_table)},
-    # These take the fields as one tuple: the class is a Python function's call, a tenth of the time of a small call.
+    # These take the fields as one tuple. Calling the class would run a Python function: a tenth of a small call.
     **{each.__name__: functools.partial(tuple.__new__, each) for each in _NAMED_TUPLES},
 }
 
