@@ -26,11 +26,12 @@ use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omit};
 use crate::operations::plan::{Form, Plan, Request, is_short, past_caches};
 use crate::thresholds::{
-    Answer, COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES, INTERLEAVED_BELOW_COLUMNS, INTERLEAVED_MANY_BYTES,
+    Answer, COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES, FEW_ROWS, INTERLEAVED_BELOW_COLUMNS, INTERLEAVED_MANY_BYTES,
     INTERLEAVED_MANY_LEAST_ROWS, Limits, MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512,
     MASKED_COLUMNS_LEAST_COLUMNS, MASKED_OTHER_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES, NARROW_ROWS_AHEAD_BYTES,
-    ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS,
-    UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, batched_rows_most_bytes, kind_number,
+    PACKED_BELOW_ELEMENTS, PACKED_MOST_COLUMNS, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES,
+    SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES,
+    batched_rows_most_bytes, kind_number,
 };
 use crate::vector::Register;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -84,14 +85,19 @@ pub fn choose<'a>(request: &Request, layout: &'a mut ReductionLayout, tasks: usi
 #[inline(always)]
 fn choose_form(request: &Request, layout: &mut ReductionLayout) -> (Form, bool) {
     let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
-    if let Some(kept) = layout.kept.first()
-        && request.is_contiguous(kept)
-        && kept.len < INTERLEAVED_BELOW_COLUMNS
-    {
-        if let Some(rows) = interleaved_rows(request.input.element.size(), kept, &reduced) {
+    if let Some(kept) = layout.kept.first() {
+        if request.is_contiguous(kept)
+            && kept.len < INTERLEAVED_BELOW_COLUMNS
+            && let Some(rows) = interleaved_rows(request.input.element.size(), kept, &reduced)
+        {
             return (Form::Interleaved(rows), false);
         }
-        if let Some(wider) = wider_axis(&layout.kept) {
+        let wider = match request.is_contiguous(kept) {
+            true => wider_columns(&layout.kept, &reduced),
+            false if request.is_contiguous(&reduced) && kept.len < FEW_ROWS => wider_axis(&layout.kept),
+            false => None,
+        };
+        if let Some(wider) = wider {
             layout.kept.swap(0, wider);
         }
     }
@@ -100,8 +106,16 @@ fn choose_form(request: &Request, layout: &mut ReductionLayout) -> (Form, bool) 
     request.form(&kept, &reduced)
 }
 
-/// The kept axis whose tiles are packed in place of tiles of the few columns of the first.
-pub fn wider_axis(kept: &[ReductionAxis]) -> Option<usize> {
+/// The kept axis whose tiles are packed in place of tiles of the few columns of the first: packing an element takes about as long
+/// as a fifth of a narrow row, and a call as long as fifty.
+pub fn wider_columns(kept: &[ReductionAxis], reduced: &ReductionAxis) -> Option<usize> {
+    let [columns, rows] = [kept.first()?.len, reduced.len];
+    let is_packed = columns.saturating_sub(PACKED_MOST_COLUMNS).saturating_mul(rows) < PACKED_BELOW_ELEMENTS;
+    if is_packed && columns < INTERLEAVED_BELOW_COLUMNS { wider_axis(kept) } else { None }
+}
+
+/// The longest kept axis, if it is much longer than the first.
+fn wider_axis(kept: &[ReductionAxis]) -> Option<usize> {
     let widest = (0..kept.len()).max_by_key(|&axis| kept[axis].len)?;
     (kept[widest].len > 2 * kept[0].len).then_some(widest)
 }
@@ -129,7 +143,7 @@ impl Request<'_> {
             true => MASKED_OTHER_COLUMNS_LEAST_COLUMNS,
             false => MASKED_COLUMNS_LEAST_COLUMNS,
         };
-        if self.is_contiguous(kept) {
+        if self.is_contiguous(kept) && !(self.is_contiguous(reduced) && kept.len <= reduced.len) {
             (Form::Columns, false)
         } else if self.is_contiguous(reduced) && short_rows(rows_follow) {
             (Form::RowBatches, false)

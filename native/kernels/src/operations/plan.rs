@@ -66,11 +66,11 @@ pub struct Plan<'a> {
     pub reduced: ReductionAxis,
     /// Elements of a block along it.
     pub chunk: usize,
-    /// Whether no other axis is reduced, and places along this one are the indices.
+    /// Whether no other axis is reduced, and places along this one are the indices, or not wanted.
     pub is_whole: bool,
     /// Whether values alone are wanted, of tiles that are one block each.
     pub values_alone: bool,
-    /// Whether those need no numbers of rows: equal integers are the same.
+    /// Whether those need no numbers of rows: equal integers are the same. Bools end early, block by block.
     pub uncounted: bool,
     /// The other reduced axes.
     pub outer_reduced: &'a [ReductionAxis],
@@ -98,7 +98,7 @@ impl<'a> Plan<'a> {
         let has_wide_rows = matches!(form, Form::Interleaved(_));
         let copies_mask = has_columns && request.input.omits() && kept.strides.mask != 1;
         let are_indices = (reduced.strides.index == 1 || reduced.len == 1) && layout.origin.index == 0;
-        let is_whole = outer_reduced.is_empty() && are_indices;
+        let is_whole = outer_reduced.is_empty() && (are_indices || !request.places && !request.input.skips());
         // The values of integers alone need no rows.
         let values_alone = (has_columns || has_wide_rows) && is_whole && !request.places;
         let uncounted = values_alone && element.is_integer();

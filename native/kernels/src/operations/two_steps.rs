@@ -19,14 +19,14 @@ use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, by_memory, merge, position,
     positions, sort,
 };
-use crate::operations::choice::{is_small_inner, wider_axis};
+use crate::operations::choice::{is_small_inner, wider_columns};
 use crate::operations::input::Input;
 use crate::operations::reduce::reduce_ends;
 use crate::operations::select::{Answers, Target, base};
 use crate::operations::sink::{Direct, MinusOne, Results, Sink, Tile, Wants};
 use crate::thresholds::{
-    INTERLEAVED_BELOW_COLUMNS, TWO_STEPS_CALL_RESULTS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_PACKED_ELEMENTS,
-    TWO_STEPS_ROW_RESULTS, TWO_STEPS_START_RESULTS,
+    TWO_STEPS_CALL_RESULTS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_PACKED_ELEMENTS, TWO_STEPS_ROW_RESULTS,
+    TWO_STEPS_START_RESULTS,
 };
 use smallvec::SmallVec;
 use std::array;
@@ -278,8 +278,7 @@ fn time(layout: &ReductionLayout, size: usize) -> usize {
     let is_dense = is_contiguous && follows(reduced, kept);
     if is_contiguous
         && !is_dense
-        && kept.len < INTERLEAVED_BELOW_COLUMNS
-        && let Some(wider) = wider_axis(&layout.kept)
+        && let Some(wider) = wider_columns(&layout.kept, reduced)
     {
         let calls = calls * kept.len / layout.kept[wider].len;
         let elements = positions(&layout.kept) * positions(&layout.reduced);
@@ -287,7 +286,10 @@ fn time(layout: &ReductionLayout, size: usize) -> usize {
     }
     let has_columns = by_memory(kept) < by_memory(reduced);
     let rows = if has_columns && !is_dense { calls.saturating_mul(reduced.len) } else { 0 };
-    calls.saturating_mul(TWO_STEPS_CALL_RESULTS).saturating_add(rows.saturating_mul(TWO_STEPS_ROW_RESULTS))
+    // One step combines the results of its calls, and takes as long for each as two steps.
+    let combined = if outer_reduced.is_empty() { 0 } else { calls.saturating_mul(kept.len) };
+    let called = calls.saturating_mul(TWO_STEPS_CALL_RESULTS);
+    called.saturating_add(rows.saturating_mul(TWO_STEPS_ROW_RESULTS)).saturating_add(combined)
 }
 
 /// Whether an axis begins where a step along a nearer one would lead.
