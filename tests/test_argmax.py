@@ -1,5 +1,7 @@
 """argmax and argmin as functions: axes, shapes, index types, refusals. test_kernels.py tests the indices."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -41,7 +43,21 @@ def test_defaults_are_numpys(order):
     assert_same_bits(FUNCTIONS[order](X, axis=1, keepdims=True), numpys(X, axis=1, keepdims=True))
     assert type(FUNCTIONS[order](X)) is type(FUNCTIONS[order](X[0, 0], 0)) is np.int64
     assert type(FUNCTIONS[order](X, 0)) is np.ndarray
-    assert FUNCTIONS[order](np.asfortranarray(X), 0).flags.c_contiguous
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("function", [extremum.argmax, extremum.argmin, extremum.max, extremum.min])
+def test_axes_of_a_result_lie_in_memory_as_those_of_the_array(function, keepdims):
+    assert function(X, 0, keepdims=keepdims).flags.c_contiguous
+    for axes in permutations(range(3)):
+        array = np.ascontiguousarray(X.transpose(axes)).transpose(np.argsort(axes))
+        for axis in range(3):
+            result = function(array, axis, keepdims=keepdims)
+            assert_same_bits(result, function(X, axis, keepdims=keepdims))
+            # NumPy's own max does the same, but not its argmax.
+            long = [at for at in range(result.ndim) if result.shape[at] > 1]
+            numpys = np.max(array, axis, keepdims=keepdims).strides
+            assert [result.strides[at] for at in long] == [numpys[at] * result.itemsize // X.itemsize for at in long]
 
 
 NAMES = ("byte", "ubyte", "short", "ushort", "intc", "uintc", "int_", "uint", "longlong", "ulonglong")

@@ -286,11 +286,17 @@ def test_any_byte_of_a_bool_but_zero_is_true(length, start):
         x = rows.view(bool)
         low, high = ex.minmax(x, 1)
         for extreme, function, places in ((low, ex.min, truth.argmin(1)), (high, ex.max, truth.argmax(1))):
-            chosen = np.take_along_axis(rows, places[:, None], 1)[:, 0]
+            # A result has the byte 1, as NumPy's has.
+            chosen = np.take_along_axis(truth, places[:, None], 1)[:, 0].astype(np.uint8)
             values, indices = function(x, 1, return_index=True)
             assert (indices == places).all()
             for each in (extreme, function(x, 1), values):
                 assert (each.view(np.uint8) == chosen).all()
+            # Along the other axis, and where there is nothing to reduce.
+            columns = function(x, 0, return_index=True)
+            assert (columns.values.view(np.uint8) == (truth.max(0) if function is ex.max else truth.min(0))).all()
+            assert (function(x, 0).view(np.uint8) == columns.values.view(np.uint8)).all()
+            assert (function(x, axis=()).view(np.uint8) == truth).all()
         where = rng.random(rows.shape) < 0.9
         expected = twins.find(truth, ex.operations.Order.MAX, (1,), ex.operations.Tie.LAST, where=where)[1][:, 0]
         assert (ex.argmax(x, 1, where=where, select_last_index=True, default=-1) == expected).all()

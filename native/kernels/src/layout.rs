@@ -343,6 +343,15 @@ impl ReductionLayout {
         merge(&mut self.kept);
         merge(&mut self.reduced);
     }
+
+    /// Joins reduced axes that lie end to end in memory, whatever the order of their indices: for values that are the same wherever they
+    /// are found.
+    pub fn forget_indices(&mut self) {
+        for axis in &mut self.reduced {
+            axis.strides.index = 0;
+        }
+        merge(&mut self.reduced);
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,6 @@ pub use operations::extremum::extremum;
 pub use operations::input::{Input, Omit};
 pub use operations::onehot::onehot;
 pub use operations::reduce::argreduce;
-pub use operations::select::{Target, select};
+pub use operations::select::{Target, in_c_order, select};
 pub use operations::top_k::top_k;
 pub use operations::top_k_walk::TopK;

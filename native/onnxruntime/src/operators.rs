@@ -9,7 +9,8 @@ use crate::api::{Result, refuse};
 use crate::attributes::{Attributes, Value};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{
-    ElementType, Extreme, IndexType, Omit, Operand, Target, TopK, argreduce, extremum, onehot, select, top_k,
+    ElementType, Extreme, IndexType, Omit, Operand, Target, TopK, argreduce, extremum, in_c_order, onehot, select,
+    top_k,
 };
 use ort_sys::ONNXTensorElementDataType as Number;
 use smallvec::SmallVec;
@@ -357,7 +358,7 @@ impl Node {
                 let target =
                     Target { values: output, indices: ptr::null_mut(), index: IndexType::Int64, only_empty: false };
                 // SAFETY: the caller's promise; no index is written.
-                unsafe { select(array, walk, &[target]) };
+                unsafe { select(array, in_c_order(walk), &[target]) };
             }
         }
         Ok(())

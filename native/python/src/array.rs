@@ -8,8 +8,8 @@ use crate::memory;
 use extremum_kernels::ElementType;
 use extremum_kernels::layout::{PerAxis, sort};
 use numpy::npyffi::{
-    _PyArray_GET_ITEM_DATA, _PyDataType_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE, NPY_ORDER, NPY_TYPES, NpyTypes,
-    PY_ARRAY_API, PyArray_Descr, PyArrayObject, PyArrayObject_fields, get_type_object,
+    _PyArray_GET_ITEM_DATA, _PyDataType_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE, NPY_TYPES, NpyTypes, PY_ARRAY_API,
+    PyArray_Descr, PyArrayObject, PyArrayObject_fields, get_type_object,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -82,8 +82,8 @@ impl<'py> Array<'py> {
     }
 
     /// A snapshot of a [`new_array`].
-    pub fn empty(py: Python<'py>, shape: &[usize], elements: Elements, model: Option<&Self>) -> PyResult<Self> {
-        Self::new(new_array(py, shape, elements, model)?, "")
+    pub fn empty(py: Python<'py>, shape: &[usize], elements: Elements, model: &[isize]) -> PyResult<Self> {
+        Self::new(new_array(py, shape, elements, &strides_like(shape, model))?, "")
     }
 
     pub fn element(&self) -> ElementType {
@@ -111,35 +111,62 @@ impl<'py> Array<'py> {
     }
 }
 
-/// Makes an array in this machine's byte order: in C order, or in the memory order of a model of its shape.
+/// The strides, in elements, of an array without gaps. Its axes lie in memory in the order of those of a model, which has a stride
+/// for each: those of a new array should lie as those of the array that it is made from, so that both are walked in one order. Of
+/// equal strides the last is the innermost, so that a model without strides gives C order.
+#[inline]
+pub fn strides_like(shape: &[usize], model: &[isize]) -> PerAxis<isize> {
+    // A single axis has only one order.
+    if shape.len() < 2 { PerAxis::from_elem(1, shape.len()) } else { strides_in_order(shape, model) }
+}
+
+/// [`strides_like`] for several axes. Not inlined: most small results need none of its memory.
+#[inline(never)]
+fn strides_in_order(shape: &[usize], model: &[isize]) -> PerAxis<isize> {
+    let mut innermost_first: PerAxis<usize> = (0..shape.len()).rev().collect();
+    sort(&mut innermost_first, |&axis| model.get(axis).map_or(0, |stride| stride.unsigned_abs()));
+    let mut strides = PerAxis::from_elem(0, shape.len());
+    let mut step = 1isize;
+    for axis in innermost_first {
+        strides[axis] = step;
+        step = step.saturating_mul(shape[axis].max(1) as isize);
+    }
+    strides
+}
+
+/// Makes an array in this machine's byte order, with strides as [`strides_like`] gives them.
 pub fn new_array<'py>(
     py: Python<'py>,
     shape: &[usize],
     elements: Elements,
-    model: Option<&Array<'py>>,
+    strides: &[isize],
 ) -> PyResult<Ndarray<'py>> {
     let descriptor = descriptor(py, elements.number)?;
     let bytes = shape.iter().fold(elements.element.size(), |bytes, &len| bytes.saturating_mul(len));
-    // SAFETY: the interpreter is attached; NumPy reads the shape or the model, takes over the reference to the descriptor,
-    // and makes an array.
+    let size = elements.element.size() as isize;
+    let mut in_bytes = PerAxis::<isize>::new();
+    let in_bytes = match shape.len() {
+        // NumPy knows the only order.
+        0 | 1 => ptr::null_mut(),
+        _ => {
+            in_bytes.extend(strides.iter().map(|stride| stride.saturating_mul(size)));
+            in_bytes.as_mut_ptr()
+        }
+    };
+    // SAFETY: the interpreter is attached; NumPy reads the shape and the strides, takes over the reference to the descriptor,
+    // and allocates as many elements as the shape has, which those strides do not leave.
     memory::new_array(py, bytes, || unsafe {
-        let rank = shape.len() as c_int;
-        let lens = shape.as_ptr();
-        let descriptor = descriptor.into_ptr().cast();
-        let array = match model.map(|model| model.object.as_array_ptr()) {
-            Some(model) => PY_ARRAY_API.PyArray_NewLikeArray(py, model, NPY_ORDER::NPY_KEEPORDER, descriptor, 0),
-            None => PY_ARRAY_API.PyArray_NewFromDescr(
-                py,
-                get_type_object(py, NpyTypes::PyArray_Type),
-                descriptor,
-                rank,
-                lens.cast_mut().cast(),
-                ptr::null_mut(),
-                ptr::null_mut(),
-                0,
-                ptr::null_mut(),
-            ),
-        };
+        let array = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            get_type_object(py, NpyTypes::PyArray_Type),
+            descriptor.into_ptr().cast(),
+            shape.len() as c_int,
+            shape.as_ptr().cast_mut().cast(),
+            in_bytes,
+            ptr::null_mut(),
+            0,
+            ptr::null_mut(),
+        );
         Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
     })
 }
@@ -297,7 +324,7 @@ pub struct Output<'py> {
 }
 
 impl<'py> Output<'py> {
-    /// The caller's array, after a check, or a new array, in the memory order of the first operand of its shape.
+    /// The caller's array, after a check, or a new array, whose axes lie in memory as those of the `model`: see [`strides_like`].
     ///
     /// The operands must not be overwritten before they have been read. Where `in_place` is true, an operand may be the
     /// output itself.
@@ -307,18 +334,12 @@ impl<'py> Output<'py> {
         out: Option<Array<'py>>,
         function: &str,
         (shape, elements): (&[usize], Elements),
+        model: &[isize],
         operands: &[Array<'py>],
         in_place: bool,
     ) -> PyResult<Self> {
         let Some(out) = out else {
-            // A single axis has only one order.
-            let model = operands.iter().find(|operand| shape.len() > 1 && *operand.shape == *shape);
-            let mut target = Array::empty(py, shape, elements, model)?;
-            // Another thread may have given the model another shape.
-            if *target.shape != *shape {
-                target = Array::empty(py, shape, elements, None)?;
-            }
-            return Ok(Self { target, out: None });
+            return Ok(Self { target: Array::empty(py, shape, elements, model)?, out: None });
         };
         let fits = elements.element == out.element() && *out.shape == *shape && out.flags & NPY_ARRAY_WRITEABLE != 0;
         if !fits || !is_apart(&out)? {
@@ -332,7 +353,7 @@ impl<'py> Output<'py> {
             low < reach.1 && reach.0 < high && !(in_place && same && !operand.elements.swapped)
         };
         if out.elements.swapped || operands.iter().any(clash) {
-            let target = Array::empty(py, shape, elements, None)?;
+            let target = Array::empty(py, shape, elements, model)?;
             return Ok(Self { target, out: Some(out.object) });
         }
         let object = Some(out.object.clone());

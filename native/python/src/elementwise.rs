@@ -93,7 +93,8 @@ fn run<'py>(
         return Ok(None);
     }
     let shape = broadcast(py, function, &arrays)?;
-    let output = Output::new(py, out, function, (&shape, elements), &arrays, true)?;
+    let model = arrays.iter().find(|array| *array.shape == *shape).map_or(&[][..], |array| &array.strides);
+    let output = Output::new(py, out, function, (&shape, elements), model, &arrays, true)?;
     let mut kernels: Vec<Operand> = arrays
         .iter()
         .map(|array| {

@@ -4,7 +4,9 @@
 #![expect(clippy::doc_lazy_continuation, reason = "texts for Python are not Markdown")]
 
 use crate::arguments::{Argument, AxisSet, index_type, numbers, omission, or_default};
-use crate::array::{Array, Elements, Ndarray, Output, first_element, new_array, scalar, take_plain, target};
+use crate::array::{
+    Array, Elements, Ndarray, Output, first_element, new_array, scalar, strides_like, take_plain, target,
+};
 use crate::elementwise::bits;
 use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
@@ -88,11 +90,11 @@ enum Receiver<'py> {
 }
 
 impl<'py> Receiver<'py> {
-    /// Makes an array of this shape, or has room for the only element.
-    fn new(py: Python<'py>, shape: &[usize], elements: Elements, is_scalar: bool) -> PyResult<Self> {
+    /// Makes an array of this shape and these strides, or has room for the only element.
+    fn new(py: Python<'py>, shape: &[usize], strides: &[isize], elements: Elements, is_scalar: bool) -> PyResult<Self> {
         match is_scalar {
             true => Ok(Self::Element { bits: 0, elements }),
-            false => new_array(py, shape, elements, None).map(Self::Array),
+            false => new_array(py, shape, elements, strides).map(Self::Array),
         }
     }
 
@@ -157,7 +159,8 @@ impl ReductionCall<'_> {
         }
         let shape = self.shape(&x, axes);
         let form = (&shape[..], index);
-        let output = Output::new(py, out, function, form, slice::from_ref(&x), false)?;
+        let model = self.model(steps, axes, shape.len());
+        let output = Output::new(py, out, function, form, &model, slice::from_ref(&x), false)?;
         let mut strides = output.target.strides.iter().rev();
         let walk = lens.iter().zip(steps).enumerate().rev().map(|(axis, (&len, &step))| {
             let reduced = axes.contains(axis);
@@ -221,11 +224,12 @@ impl ReductionCall<'_> {
             index = Some(index_type(None, None, function)?);
         }
         let shape = self.shape(&x, axes);
+        let strides = strides_like(&shape, &self.model(&x.strides, axes, shape.len()));
         // A caller that sees to empty slices writes to the results.
         let is_scalar = shape.is_empty() && !matches!(empty, Empty::Counted);
         let mut receivers = SmallVec::<[[Option<Receiver>; 2]; 2]>::new();
         for _ in self.largest {
-            let receiver = |elements| Receiver::new(py, &shape, elements, is_scalar);
+            let receiver = |elements| Receiver::new(py, &shape, &strides, elements, is_scalar);
             receivers.push([values.then_some(x.elements).map(receiver).transpose()?, index.map(receiver).transpose()?]);
         }
         let targets: SmallVec<[Target; 2]> = receivers
@@ -245,13 +249,16 @@ impl ReductionCall<'_> {
             omit,
             mask: mask.as_ref().map_or(ptr::null(), |mask| mask.data.cast_const()),
         };
+        let mut strides = strides.iter().rev();
         let walk = (0..x.shape.len()).rev().map(|axis| {
             let mask = mask.as_ref().map_or(0, |mask| mask.strides[axis]);
-            (x.shape[axis], x.strides[axis], mask, axes.contains(axis))
+            let reduced = axes.contains(axis);
+            let stride = if self.keepdims || !reduced { strides.next() } else { None };
+            (x.shape[axis], x.strides[axis], mask, stride.map_or(0, |&stride| stride), reduced)
         });
         let mut empty_slices = 0;
-        // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, in C order, of the shape of
-        // the kept axes.
+        // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, of the shape of the kept axes,
+        // with these strides.
         detach(py, x.bytes(), || empty_slices = unsafe { select(input, walk, &targets) });
         let slices = shape.iter().product();
         match empty {
@@ -272,6 +279,16 @@ impl ReductionCall<'_> {
             ends.push([finish(values)?, finish(indices)?]);
         }
         Ok(Some((empty_slices, ends)))
+    }
+
+    /// The strides, in an array that is reduced, of the axes that a result of several axes has: its model.
+    #[inline]
+    fn model(&self, strides: &[isize], axes: AxisSet, rank: usize) -> PerAxis<isize> {
+        if rank < 2 {
+            return PerAxis::new();
+        }
+        let kept = strides.iter().enumerate().filter(|&(axis, _)| self.keepdims || !axes.contains(axis));
+        kept.map(|(_, &stride)| stride).collect()
     }
 
     /// The shape of a result.
@@ -308,7 +325,7 @@ fn fill(target: &Target, len: usize, place: i64) {
         }
     }
     let indices = target.indices;
-    // SAFETY: there are `len` indices, in C order.
+    // SAFETY: there are `len` indices, without gaps.
     unsafe {
         match target.index.size() {
             1 => replace(indices.cast(), len, place as i8),
@@ -514,7 +531,8 @@ pub fn hardmax<'py>(
     let out = out.map(|out| Array::new(out, "hardmax")).transpose()?;
     let axes = AxisSet::of(numbers.or(axis).as_ref(), default, &x, "hardmax")?;
     let shape = &x.shape[..];
-    let output = Output::new(py, out, "hardmax", (shape, x.elements), slice::from_ref(&x), false)?;
+    let form = (shape, x.elements);
+    let output = Output::new(py, out, "hardmax", form, &x.strides, slice::from_ref(&x), false)?;
     let data = x.data;
     let element = x.element();
     let swapped = x.elements.swapped;

@@ -1,7 +1,7 @@
 //! `top_k`, and the operation behind it.
 
 use crate::arguments::{Argument, AxisSet, INT64, is_number, omission, word};
-use crate::array::{Array, Ndarray, first_element, new_array, take_plain};
+use crate::array::{Array, Ndarray, first_element, new_array, strides_like, take_plain};
 use crate::interpreter::{Object, detach, error, python};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Omit, TopK, top_k as find};
@@ -87,8 +87,9 @@ impl Query {
             return Ok(None);
         }
         shape.insert(place, k);
-        let values = new_array(py, &shape, x.elements, None)?;
-        let indices = new_array(py, &shape, INT64, None)?;
+        let strides = strides_like(&shape, &[]);
+        let values = new_array(py, &shape, x.elements, &strides)?;
+        let indices = new_array(py, &shape, INT64, &strides)?;
         let to_values = first_element(&values);
         let to_indices = first_element(&indices).cast();
         let data = x.data;

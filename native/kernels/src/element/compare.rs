@@ -23,6 +23,11 @@ pub trait HasLane: Copy + Send + Sync + 'static {
     fn lane<O: Order>(self) -> Self::Lane;
     /// An element with this lane, and whether it is the only such element.
     fn from_lane<O: Order>(lane: Self::Lane) -> (Self, bool);
+    /// The element that a result has where this one is found.
+    #[inline(always)]
+    fn as_result(self) -> Self {
+        self
+    }
     /// The lane of this element, where a NaN that loses stays NaN: it loses to the worst number too. To be compared by [`beats`].
     #[inline(always)]
     fn lane_or_nan<O: Order>(self) -> Self::Lane {

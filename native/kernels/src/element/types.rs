@@ -61,7 +61,7 @@ impl HasLane for Bool {
     type Lane = u8;
     type Ordered = Bool;
     type Quick = Bool;
-    const UNIQUE: bool = false;
+    const UNIQUE: bool = true;
     #[inline(always)]
     fn lane<O: Order>(self) -> u8 {
         // True is the largest possible lane: no later element can win, and the kernels do not look further.
@@ -69,7 +69,12 @@ impl HasLane for Bool {
     }
     #[inline(always)]
     fn from_lane<O: Order>(lane: u8) -> (Self, bool) {
-        (Bool((lane != 0) as u8), lane == 0)
+        (Bool((lane != 0) as u8), true)
+    }
+    #[inline(always)]
+    fn as_result(self) -> Self {
+        // Any byte but 0 is True, and a result has the byte 1, as NumPy's has.
+        Bool((self.0 != 0) as u8)
     }
 }
 

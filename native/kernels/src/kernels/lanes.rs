@@ -67,7 +67,7 @@ pub trait Source: Copy {
         // SAFETY: the caller's promise.
         unsafe { self.lane::<O>(at) }
     }
-    /// The element at `at`: the identity if this one is masked out.
+    /// The element at `at`, as a result has it: the identity if this one is masked out.
     ///
     /// # Safety
     /// As for [`lane`](Self::lane).
@@ -138,7 +138,7 @@ impl<E: HasLane> Source for Plain<E> {
     #[inline(always)]
     unsafe fn element<O: Order>(self, at: usize) -> E {
         // SAFETY: the caller's promise.
-        unsafe { self.get(at) }
+        unsafe { self.get(at) }.as_result()
     }
     #[inline(always)]
     fn skip(self, elements: usize) -> Self {

@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod choice;
+mod copies;
 mod empty_slices;
 pub mod extremum;
 pub mod input;

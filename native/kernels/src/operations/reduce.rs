@@ -20,6 +20,7 @@ use crate::kernels::streaming::end_of_copies;
 use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
 use crate::operations::choice::{Kernel, choose, is_small};
+use crate::operations::copies;
 use crate::operations::input::Input;
 use crate::operations::plan::{Form, Request};
 use crate::operations::sink::{Direct, MinusOne, Place, Results, Sink, Tile, are_utmost, combine};
@@ -54,6 +55,10 @@ pub unsafe fn argreduce(
     });
     let mut layout = ReductionLayout::default();
     layout.fill(axes, input.last);
+    if copies::are_copies(&input, &layout) {
+        // SAFETY: the caller's promise.
+        return unsafe { copies::write_indices(index, &layout, 1, output) };
+    }
     let sink = Indices { output, index };
     // SAFETY: the caller's promise.
     unsafe { reduce(&input, &mut layout, &sink) }
@@ -114,6 +119,11 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     layout: &mut ReductionLayout,
     sinks: [&S; ENDS],
 ) {
+    let told = if inputs[0].ignores_nan() { MinusOne::Empty } else { MinusOne::Unused };
+    let places = sinks.iter().any(|sink| sink.wants(told).index);
+    if layout.reduced.len() > 1 && !places && !inputs[0].element.is_float() && !inputs[0].skips() {
+        layout.forget_indices();
+    }
     // SAFETY: the caller's promise.
     if two_steps::may_be_faster(&inputs[0], layout) && unsafe { two_steps::reduce(inputs, layout, sinks) } {
         return;
@@ -121,8 +131,6 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     let num_threads = threads::num_threads(elements.saturating_mul(inputs[0].element.size() * S::TRAFFIC));
     let origin = layout.origin;
-    let told = if inputs[0].ignores_nan() { MinusOne::Empty } else { MinusOne::Unused };
-    let places = sinks.iter().any(|sink| sink.wants(told).index);
     // Where elements are skipped, sinks see each tile.
     let are_direct = |kept: &ReductionAxis| {
         let is_direct = |sink: &&S| sink.direct_output(origin, kept).has(sink.wants(MinusOne::Unused));
@@ -244,8 +252,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         for (state, sink) in states.iter_mut().zip(sinks) {
             let results = state.outputs();
             let minus_one = self.minus_one();
-            // The keys of integers are the integers.
-            let are_keys = sink.wants(minus_one).values && self.inputs[0].element.is_integer();
+            // The keys of integers are the integers, and that of a True is no zero.
+            let are_keys = sink.wants(minus_one).values && !self.inputs[0].element.is_float();
             // SAFETY: the caller's promise; the sink fetches values that are missing.
             unsafe {
                 let mut tile = Tile::of(results, len, size, minus_one);

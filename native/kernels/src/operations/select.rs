@@ -16,16 +16,17 @@
 //! Index -1 means that no element took part. It is a result like any other: no kernel has to detect that case, and slices are
 //! read twice only where it may occur. `empty_slices` finds it.
 
-use crate::element::{IndexType, Pattern};
+use crate::element::{ElementType, IndexType, Pattern};
 use crate::kernels::lanes::{bits, write_bits};
 use crate::layout::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, place, sort};
+use crate::operations::copies;
 use crate::operations::input::{Input, Omit};
 use crate::operations::reduce::{reduce, reduce_ends};
 use crate::operations::sink::{Direct, MinusOne, Sink, Tile, Wants};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Where the results at one end of the order go: in row-major order of the dimensions that are kept.
+/// Where the results at one end of the order go: values and indices have the same places, without gaps.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Receives the elements, their bytes in this machine's order; may be null.
@@ -39,31 +40,41 @@ pub struct Target {
     pub only_empty: bool,
 }
 
+/// Adds the strides of results that lie in C order to the dimensions of a call, last dimension first.
+pub fn in_c_order(
+    dimensions: impl Iterator<Item = (usize, isize, isize, bool)>,
+) -> impl Iterator<Item = (usize, isize, isize, isize, bool)> {
+    let mut results = 1isize;
+    dimensions.map(move |(len, stride, mask, reduced)| {
+        let output = results;
+        results = if reduced { results } else { results.wrapping_mul(len as isize) };
+        (len, stride, mask, output, reduced)
+    })
+}
+
 /// Finds the extrema at the input's end of the order, and at the other end if there is a second target. Returns the number of
 /// positions at which no element takes part.
 ///
-/// `dimensions` yields, last dimension first, the length, the stride in bytes, that of the mask and whether the dimension is
-/// reduced. Where a reduced dimension is empty, no element takes part anywhere, and the values are the identity.
+/// `dimensions` yields, last dimension first, the length, the stride in bytes, that of the mask, that of the results, in results
+/// (ignored on reduced dimensions), and whether the dimension is reduced. Where a reduced dimension is empty, no element takes part anywhere, and the values are the identity.
 ///
 /// # Safety
 /// The input, and the mask if there is one, are readable at every position; there is room for all results, which overlaps
 /// neither; an index fits its type.
 pub unsafe fn select(
     input: Input,
-    dimensions: impl Iterator<Item = (usize, isize, isize, bool)>,
+    dimensions: impl Iterator<Item = (usize, isize, isize, isize, bool)>,
     targets: &[Target],
 ) -> usize {
-    // The results lie in C order of the kept dimensions: `step` counts them on the way out, `block` the elements of a slice.
-    let mut step = 1;
+    let mut results = 1;
     let mut block = 1;
-    let axes = dimensions.map(|(len, stride, mask, reduced)| {
-        let output = if reduced { 0 } else { step };
-        *(if reduced { &mut block } else { &mut step }) *= len as isize;
+    let axes = dimensions.map(|(len, stride, mask, output, reduced)| {
+        let output = if reduced { 0 } else { output };
+        *(if reduced { &mut block } else { &mut results }) *= len;
         (len, ReductionOffsets { input: stride, mask, output, index: 0 }, reduced)
     });
     let mut layout = ReductionLayout::default();
     layout.fill(axes, input.last);
-    let results = step as usize;
     if results == 0 {
         return 0;
     }
@@ -83,6 +94,13 @@ pub unsafe fn select(
             }
         }
         return results;
+    }
+    if copies::are_copies(&input, &layout) {
+        for target in targets {
+            // SAFETY: the caller's promise.
+            unsafe { copy(&input, &layout, target, results) };
+        }
+        return 0;
     }
     // An index is taken apart by the largest stride first.
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
@@ -120,6 +138,27 @@ pub unsafe fn select(
         _ => unreachable!("an order has two ends"),
     }
     empty_slices.into_inner() / targets.len()
+}
+
+/// Writes the results of slices of one element each.
+///
+/// # Safety
+/// As for [`select`], with as many results.
+unsafe fn copy(input: &Input, layout: &ReductionLayout, target: &Target, results: usize) {
+    let &Target { values, indices, index, .. } = target;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !values.is_null() {
+            copies::write_values(input, layout, values);
+        }
+        if input.element == ElementType::Bool && !values.is_null() {
+            // Any byte but 0 is True, and a result has the byte 1.
+            (0..results).for_each(|at| values.add(at).write(u8::from(values.add(at).read() != 0)));
+        }
+        if !indices.is_null() {
+            copies::write_indices(index, layout, index.size() as isize, indices);
+        }
+    }
 }
 
 /// What the broadcast axes that a layout has dropped have added to every index.
@@ -207,6 +246,7 @@ impl Sink for Answers<'_> {
             unsafe { index.write(places, step * size, tile.index, tile.len) };
         }
         let to = values.wrapping_offset(at.output * element as isize).cast_const();
+        let is_bool = self.input.element == ElementType::Bool;
         let copied = if values.is_null() || to == tile.values { 0 } else { tile.len };
         for number in 0..copied {
             // SAFETY: the tile has a value for each position, or else an index, which is that of an element of the slice or -1.
@@ -220,6 +260,8 @@ impl Sink for Answers<'_> {
                     }
                 }
             };
+            // Any byte but 0 is True, and a result has the byte 1.
+            let bits = if is_bool { u64::from(bits != 0) } else { bits };
             // SAFETY: the output has room for the tile.
             unsafe { write_bits(self.target.values.wrapping_offset(at.output * element as isize), bits, element) };
             axis.strides.step(&mut at, 1);

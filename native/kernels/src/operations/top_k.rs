@@ -25,7 +25,7 @@ use crate::isa::{Set, with_set};
 use crate::kernels::top_k::{Destination, LARGEST_REGISTERS};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, positions};
 use crate::operations::input::{Input, Omit};
-use crate::operations::select::{Target, select};
+use crate::operations::select::{Target, in_c_order, select};
 use crate::operations::top_k_walk::{FIND_LINES, LineForm, TopK, Walk};
 use crate::threads;
 use crate::vector::Register;
@@ -165,7 +165,7 @@ unsafe fn select_best(input: &TopK, dimensions: &[Dimension], values: *mut u8, i
     let input = Input { data, element, swapped, largest, last: false, omit, mask };
     let target = Target { values, indices: indices.cast(), index: ElementType::Int64, only_empty: false };
     // SAFETY: the caller's promise; there is room for one value and one index of each line.
-    unsafe { select(input, dimensions.iter().copied(), &[target]) == 0 }
+    unsafe { select(input, in_c_order(dimensions.iter().copied()), &[target]) == 0 }
 }
 
 /// How lines are read.

@@ -8,7 +8,6 @@
 //!
 //! The first wide row begins at a cache line where that pays: no vector crosses lines then.
 
-use crate::element::ElementType;
 use crate::isa::with_set;
 use crate::kernels::lanes::{Aligned, LINE, Lines, Outputs, read_bits};
 use crate::kernels::passes::Passes;
@@ -28,10 +27,9 @@ const ROW_BITS: u32 = 12;
 const _: () = assert!(PARTS < 1 << ROW_BITS);
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
-    /// Whether the values of narrow columns are combined, without keys and places: those of numbers, unless NaN is ignored.
+    /// Whether the values of narrow columns are combined, without keys and places: unless NaN is ignored.
     pub fn has_values_of_wide_rows(&self) -> bool {
-        let input = &self.inputs[0];
-        self.plan.values_alone && input.element != ElementType::Bool && !input.ignores_nan()
+        self.plan.values_alone && !self.inputs[0].ignores_nan()
     }
 
     /// Reads neighbouring rows of `len` columns, `group` of them at a time, as one wide row. Each begins where

@@ -1,7 +1,7 @@
 //! One call: its random inputs, and the result that is expected.
 
 use crate::key::{ELEMENTS, Key, NAN, bytes_of, key, landmarks};
-use crate::memory::{Bytes, Memory};
+use crate::memory::{Bytes, Memory, strides_without_gaps};
 use crate::{Random, Scope};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{
@@ -91,7 +91,7 @@ impl Case {
     fn reduce(&self, random: &mut Random, index: Option<IndexType>) {
         let Self { element, swapped, largest, last, ref lens, ref reduced, .. } = *self;
         let index = index.map(|index| self.fit(index));
-        let kept: Vec<usize> = lens.iter().zip(reduced).map(|(&len, &reduced)| if reduced { 1 } else { len }).collect();
+        let kept = kept_lens(lens, reduced);
         let (form, size) = index.map_or((lens, element.size()), |index| (&kept, index.size()));
         // `onehot` always takes the largest and the first.
         let which = if index.is_some() { (largest, last) } else { (true, false) };
@@ -148,11 +148,17 @@ impl Case {
             Target { values, indices, index, only_empty }
         };
         let targets: Vec<Target> = results.iter_mut().map(target).collect();
+        // The results lie in any order of the kept axes.
+        let kept = kept_lens(lens, reduced);
+        let order = strides_without_gaps(random, &kept);
+        let places = kept.iter().zip(&order).fold(vec![0], |all, (&len, &stride)| {
+            all.into_iter().flat_map(|from| (0..len).map(move |at| from + at * stride as usize)).collect()
+        });
         let data = mask.as_ref().map_or(ptr::null(), Memory::data);
         let view = Input { data: input.data(), element, swapped, largest: ends[0], last, omit, mask: data };
         let dimensions = (0..self.lens.len()).rev().map(|axis| {
             let mask = mask.as_ref().map_or(0, |mask| mask.strides[axis]);
-            (self.lens[axis], input.strides[axis], mask, self.reduced[axis])
+            (self.lens[axis], input.strides[axis], mask, order[axis], self.reduced[axis])
         });
         input.deny_gaps(&self.lens);
         // SAFETY: the dimensions describe the input and its mask, and there is room for a result at each kept position.
@@ -175,14 +181,15 @@ impl Case {
                 none += usize::from(best.is_none());
                 let place = best.map_or(u64::MAX, |place| place as u64);
                 let at = format!("{omit:?}, mask {}, slice {number}, not {}", mask.is_some(), place as i64);
-                let result = |bytes: &Bytes, size| bytes[number * size..][..size].to_vec();
+                let result = |bytes: &Bytes, size| bytes[places[number] * size..][..size].to_vec();
                 let is_right = |index: Vec<u8>| match only_empty {
                     true => (index == bytes_of(u64::MAX, sizes[1])) == best.is_none(),
                     false => index == bytes_of(place, sizes[1]),
                 };
                 assert!(!outputs[1] || is_right(result(indices, sizes[1])), "index: {at}");
                 if let Some(place) = best.filter(|_| outputs[0]) {
-                    assert!(result(values, sizes[0]) == input.in_order(slice[place], swapped), "value: {at}");
+                    let value = as_result(element, input.in_order(slice[place], swapped));
+                    assert!(result(values, sizes[0]) == value, "value: {at}");
                 }
             }
             assert_eq!(none, empty_slices);
@@ -253,8 +260,10 @@ impl Case {
                     assert_eq!(place, usize::MAX, "{k} of {len}, slice {number}: only {} take part", best.len());
                     continue;
                 }
-                let value = result(&values, nth, size);
-                assert!(place < len && value == input.in_order(slice[place], swapped), "{k}, slice {number}: {place}");
+                // One element is found by a reduction, several are copied.
+                let [value, there] = [result(&values, nth, size), input.in_order(slice[place], swapped)]
+                    .map(|bytes| as_result(element, bytes));
+                assert!(value == there, "{k}, slice {number}: {place}");
                 ranking.push(place);
             }
             if !sorted {
@@ -350,6 +359,19 @@ impl Case {
         let best = if last { keys.max_by_key(|&(_, key)| key) } else { keys.rev().max_by_key(|&(_, key)| key) };
         best.map(|(place, _)| place)
     }
+}
+
+/// The bytes of an element as the result of a reduction has them: any byte but 0 is True, and becomes 1.
+fn as_result(element: ElementType, mut bytes: Vec<u8>) -> Vec<u8> {
+    if element == ElementType::Bool {
+        bytes[0] = bytes[0].min(1);
+    }
+    bytes
+}
+
+/// The lengths of the axes of a result that keeps reduced axes with length 1.
+fn kept_lens(lens: &[usize], reduced: &[bool]) -> Vec<usize> {
+    lens.iter().zip(reduced).map(|(&len, &reduced)| if reduced { 1 } else { len }).collect()
 }
 
 /// Memory for an output, filled so that a write between its elements is detected.

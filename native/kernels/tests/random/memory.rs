@@ -252,6 +252,11 @@ fn strides(random: &mut Random, lens: &[usize], size: usize, apart: bool) -> Vec
     if span > SPAN { build(random, lens, size, 1) } else { strides }
 }
 
+/// Strides, in elements, for axes in any order, without gaps.
+pub fn strides_without_gaps(random: &mut Random, lens: &[usize]) -> Vec<isize> {
+    build(random, lens, 1, 1).into_iter().map(isize::abs).collect()
+}
+
 /// Visits the axes, nearest in memory first, and chooses their strides in one of so many ways.
 fn build(random: &mut Random, lens: &[usize], size: usize, ways: usize) -> Vec<isize> {
     let mut order: Vec<usize> = (0..lens.len()).rev().collect();
