@@ -5,7 +5,7 @@
 use crate::arguments::omission;
 use crate::array::{Array, Elements, Ndarray, Output, elements_of, take_plain, target};
 use crate::interpreter::{Object, detach, error, error_of, python};
-use extremum_kernels::layout::PerAxis;
+use extremum_kernels::layout::{PerAxis, sort};
 use extremum_kernels::{ElementType, Extreme, Omit, Operand, extremum};
 use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
@@ -93,7 +93,7 @@ fn run<'py>(
         return Ok(None);
     }
     let shape = broadcast(py, function, &arrays)?;
-    let model = arrays.iter().find(|array| *array.shape == *shape).map_or(&[][..], |array| &array.strides);
+    let model = model(&arrays, &shape);
     let output = Output::new(py, out, function, (&shape, elements), model, &arrays, true)?;
     let mut kernels: Vec<Operand> = arrays
         .iter()
@@ -114,6 +114,37 @@ fn run<'py>(
     // SAFETY: the operands describe readable memory of the broadcast shape; the output has been checked.
     detach(py, target.bytes(), || unsafe { extremum(&kernels, elements.element, extreme, axes, to) });
     output.finish().map(Some)
+}
+
+/// The strides that a result should have: those of the operand of its shape whose lines are the longest, or of the first such operand.
+fn model<'a>(arrays: &'a [Array<'_>], shape: &[usize]) -> &'a [isize] {
+    let mut whole = arrays.iter().filter(|array| shape.len() > 1 && *array.shape == *shape);
+    let Some(first) = whole.next() else { return &[] };
+    let are_alike = whole.all(|array| array.strides == first.strides);
+    if are_alike {
+        return &first.strides;
+    }
+    let whole: SmallVec<[&Array<'_>; 4]> = arrays.iter().filter(|array| *array.shape == *shape).collect();
+    // Of equal keys, `max_by_key` takes the last.
+    whole.iter().rev().max_by_key(|array| line(array, &whole)).map_or(&[], |array| &array.strides)
+}
+
+/// The elements of a line in the order of an array's memory: along its nearest axis, and along those that continue it in all arrays.
+fn line(array: &Array<'_>, all: &[&Array<'_>]) -> usize {
+    let mut axes: PerAxis<usize> = (0..array.shape.len()).filter(|&axis| array.shape[axis] > 1).collect();
+    sort(&mut axes, |&axis| array.strides[axis].unsigned_abs());
+    let mut len = 1;
+    for (number, &axis) in axes.iter().enumerate() {
+        let continues = |array: &&Array<'_>| {
+            let before = axes[number - 1];
+            array.strides[axis] == array.strides[before].wrapping_mul(array.shape[before] as isize)
+        };
+        if number > 0 && !all.iter().all(continues) {
+            break;
+        }
+        len *= array.shape[axis];
+    }
+    len
 }
 
 /// The shape that all operands broadcast to, by NumPy's rule.
