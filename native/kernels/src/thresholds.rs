@@ -27,6 +27,11 @@ pub const TWO_STEPS_START_RESULTS: usize = if cfg!(debug_assertions) { 0 } else 
 /// The most results that the first of two steps keeps: 16 MB of them, with their indices.
 pub const TWO_STEPS_MOST_RESULTS: usize = 1 << 20;
 
+/// The most values of floats that are found in the order of memory, of at least so many elements: where one is a zero or a NaN, all are
+/// found again in two steps.
+pub const ORDER_OF_MEMORY_MOST_RESULTS: usize = 64;
+pub const ORDER_OF_MEMORY_LEAST_ELEMENTS: usize = if cfg!(debug_assertions) { 64 } else { 2048 };
+
 /// Bytes of a row that is repeated for `maximum`, and the fewest lines that it meets: 200 lines of 300 elements take 0.7 to 1 times as
 /// long.
 pub const REPEATED_ROW_BYTES: usize = 1 << 12;

@@ -4,6 +4,7 @@ use crate::element::{Element, ElementType, with_element};
 use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, merge, place, position, positions, sort,
 };
+use crate::operations::copies;
 use crate::operations::input::{Input, Omit};
 use crate::operations::reduce::reduce;
 use crate::operations::sink::{Sink, Tile};
@@ -33,6 +34,13 @@ pub unsafe fn onehot(
     layout.fill(axes, false);
     let omit = Omit::Nothing;
     let input = Input { data, element, swapped, largest: true, last: false, omit, mask: ptr::null() };
+    if copies::are_copies(&input, &layout) {
+        return with_element!(element, E => {
+            let one = ptr::from_ref(&E::ONE).cast();
+            // SAFETY: the caller's promise; positions without elements have no place in the output.
+            unsafe { copies::write_constant(one, element, &layout, 1, output) }
+        });
+    }
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());
     let sink = Hot { output, element, reduced: &reduced };

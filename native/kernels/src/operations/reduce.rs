@@ -23,7 +23,7 @@ use crate::operations::choice::{Kernel, choose, is_small};
 use crate::operations::copies;
 use crate::operations::input::Input;
 use crate::operations::plan::{Form, Request};
-use crate::operations::sink::{Direct, MinusOne, Place, Results, Sink, Tile, are_utmost, combine};
+use crate::operations::sink::{Direct, MinusOne, Place, Results, Sink, Tile, are_utmost, combine, elements_of_keys};
 use crate::operations::small;
 use crate::operations::small_inner;
 use crate::operations::two_steps;
@@ -249,16 +249,19 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         sinks: [&impl Sink; ENDS],
     ) {
         let size = self.inputs[0].element.size();
-        for (state, sink) in states.iter_mut().zip(sinks) {
+        for ((state, sink), input) in states.iter_mut().zip(sinks).zip(&self.inputs) {
             let results = state.outputs();
             let minus_one = self.minus_one();
-            // The keys of integers are the integers, and that of a True is no zero.
-            let are_keys = sink.wants(minus_one).values && !self.inputs[0].element.is_float();
             // SAFETY: the caller's promise; the sink fetches values that are missing.
             unsafe {
                 let mut tile = Tile::of(results, len, size, minus_one);
-                if are_keys {
+                if sink.wants(minus_one).values {
+                    // The keys of integers are the integers, and that of a True is no zero.
                     tile.values = results.keys_of_size(len, size).address();
+                    tile.has_any_equals = input.element.is_float();
+                }
+                if tile.has_any_equals {
+                    elements_of_keys(len, results, input);
                 }
                 sink.take(at, &self.plan.kept, tile);
             }

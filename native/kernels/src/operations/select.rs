@@ -18,11 +18,12 @@
 
 use crate::element::{ElementType, IndexType, Pattern};
 use crate::kernels::lanes::{bits, write_bits};
-use crate::layout::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, place, sort};
+use crate::layout::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, place, positions, sort};
 use crate::operations::copies;
 use crate::operations::input::{Input, Omit};
 use crate::operations::reduce::{reduce, reduce_ends};
 use crate::operations::sink::{Direct, MinusOne, Sink, Tile, Wants};
+use crate::thresholds::{ORDER_OF_MEMORY_LEAST_ELEMENTS, ORDER_OF_MEMORY_MOST_RESULTS};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -95,12 +96,11 @@ pub unsafe fn select(
         }
         return results;
     }
-    if copies::are_copies(&input, &layout) {
-        for target in targets {
-            // SAFETY: the caller's promise.
-            unsafe { copy(&input, &layout, target, results) };
-        }
-        return 0;
+    let are_told = input.omit == Omit::Nothing || targets.iter().all(|target| !target.values.is_null());
+    if copies::are_copies(&input, &layout) && are_told {
+        // SAFETY: the caller's promise.
+        let copy = |target| unsafe { copy(&input, &layout, target, results) };
+        return targets.iter().map(copy).fold(0, usize::max);
     }
     // An index is taken apart by the largest stride first.
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
@@ -113,7 +113,7 @@ pub unsafe fn select(
     let skips = input.skips();
     let mask = input.mask;
     let pattern = if skips { input.pattern() } else { Pattern::NONE };
-    let answers = |target, input| Answers {
+    let answers = |target, input, any_equal| Answers {
         input,
         skips,
         mask,
@@ -121,31 +121,83 @@ pub unsafe fn select(
         target,
         reduced: &reduced,
         empty_slices: &empty_slices,
+        any_equal,
         base,
     };
-    match *targets {
+    let run = |layout: &mut ReductionLayout, any_equal| match *targets {
         // SAFETY: the caller's promise.
-        [target] => unsafe { reduce(&seen, &mut layout, &answers(target, seen)) },
+        [target] => unsafe { reduce(&seen, layout, &answers(target, seen, any_equal)) },
         [one, other] => {
             // The smallest first: kernels for both ends expect it.
             let [smallest, largest] = if input.largest { [other, one] } else { [one, other] };
             let inputs = [Input { largest: false, ..seen }, Input { largest: true, ..seen }];
-            let smallest = answers(smallest, inputs[0]);
-            let largest = answers(largest, inputs[1]);
+            let smallest = answers(smallest, inputs[0], any_equal);
+            let largest = answers(largest, inputs[1], any_equal);
             // SAFETY: the caller's promise; there are results, so the layout has positions.
-            unsafe { reduce_ends(inputs, &mut layout, [&smallest, &largest]) };
+            unsafe { reduce_ends(inputs, layout, [&smallest, &largest]) };
         }
         _ => unreachable!("an order has two ends"),
+    };
+    if let Some(mut joined) = in_order_of_memory(&input, &layout, targets, results) {
+        run(&mut joined, true);
+        // SAFETY: all values have been written.
+        if targets.iter().all(|target| unsafe { are_exact(&input, target, results) }) {
+            return 0;
+        }
     }
+    run(&mut layout, false);
     empty_slices.into_inner() / targets.len()
 }
 
-/// Writes the results of slices of one element each.
+/// The layout whose reduced axes are joined as they lie in memory, whatever the order of their indices, where that helps to find a few
+/// values of floats. Only zeros and NaN have equals with other bits, which the index tells apart.
+fn in_order_of_memory(
+    input: &Input,
+    layout: &ReductionLayout,
+    targets: &[Target],
+    results: usize,
+) -> Option<ReductionLayout> {
+    let are_values =
+        input.element.is_float() && !input.skips() && targets.iter().all(|target| target.indices.is_null());
+    let elements = results * positions(&layout.reduced);
+    let are_few = results <= ORDER_OF_MEMORY_MOST_RESULTS && elements >= ORDER_OF_MEMORY_LEAST_ELEMENTS;
+    if layout.reduced.len() < 2 || !are_values || !are_few {
+        return None;
+    }
+    let axes = ReductionAxes::from_slice;
+    let mut joined =
+        ReductionLayout { kept: axes(&layout.kept), reduced: axes(&layout.reduced), origin: layout.origin };
+    joined.forget_indices();
+    (joined.reduced.len() < layout.reduced.len()).then_some(joined)
+}
+
+/// Whether no value has equals with other bits.
 ///
 /// # Safety
-/// As for [`select`], with as many results.
-unsafe fn copy(input: &Input, layout: &ReductionLayout, target: &Target, results: usize) {
+/// There are as many values.
+unsafe fn are_exact(input: &Input, target: &Target, results: usize) -> bool {
+    let size = input.element.size();
+    // SAFETY: the caller's promise.
+    let value = |at| unsafe { bits(target.values.wrapping_add(at * size), size, false) };
+    input.element.nan().is_none_or(|nan| (0..results).all(|at| !has_equals(nan, value(at))))
+}
+
+/// Whether a float is a zero or a NaN, whose equals may have other bits, or an infinity, which may stand for a NaN.
+#[inline(always)]
+fn has_equals(nan: Pattern, bits: u64) -> bool {
+    let magnitude = bits & nan.magnitude;
+    magnitude == 0 || magnitude >= nan.limit
+}
+
+/// Writes the results of slices of one element each, and returns the number of those whose element is skipped.
+///
+/// # Safety
+/// As for [`select`], with as many results, and values where elements may be skipped.
+unsafe fn copy(input: &Input, layout: &ReductionLayout, target: &Target, results: usize) -> usize {
     let &Target { values, indices, index, .. } = target;
+    let size = input.element.size();
+    let pattern = input.pattern();
+    let mut empty_slices = 0;
     // SAFETY: the caller's promise.
     unsafe {
         if !values.is_null() {
@@ -158,7 +210,18 @@ unsafe fn copy(input: &Input, layout: &ReductionLayout, target: &Target, results
         if !indices.is_null() {
             copies::write_indices(index, layout, index.size() as isize, indices);
         }
+        // Values and indices have the same places, without gaps.
+        let told = if pattern.is_none() { 0 } else { results };
+        for at in 0..told {
+            if pattern.matches(bits(values.wrapping_add(at * size), size, false)) {
+                empty_slices += 1;
+                if !indices.is_null() {
+                    index.write(indices.wrapping_add(at * index.size()), 0, &-1, 1);
+                }
+            }
+        }
     }
+    empty_slices
 }
 
 /// What the broadcast axes that a layout has dropped have added to every index.
@@ -184,6 +247,8 @@ pub(super) struct Answers<'a> {
     pub(super) base: i64,
     /// Counts the slices in which no element takes part.
     pub(super) empty_slices: &'a AtomicUsize,
+    /// Whether any of equal elements will do, and indices are unknown: see [`in_order_of_memory`].
+    pub(super) any_equal: bool,
 }
 
 // SAFETY: threads write to different tiles.
@@ -219,7 +284,7 @@ impl Sink for Answers<'_> {
         }
     }
 
-    unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
+    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
         let Target { values, indices, index, .. } = self.target;
         let step = axis.strides.output;
         let size = index.size() as isize;
@@ -245,26 +310,52 @@ impl Sink for Answers<'_> {
             // SAFETY: the output has room for the tile.
             unsafe { index.write(places, step * size, tile.index, tile.len) };
         }
-        let to = values.wrapping_offset(at.output * element as isize).cast_const();
-        let is_bool = self.input.element == ElementType::Bool;
-        let copied = if values.is_null() || to == tile.values { 0 } else { tile.len };
-        for number in 0..copied {
-            // SAFETY: the tile has a value for each position, or else an index, which is that of an element of the slice or -1.
-            let bits = unsafe {
-                match tile.values.is_null() {
-                    false => bits(tile.values.wrapping_add(number * element), element, false),
-                    true if tile.index(number) == -1 => 0,
-                    true => {
-                        let place = place(self.reduced, at, tile.index(number) - self.base);
-                        bits(self.input.data.wrapping_offset(place.input), element, self.input.swapped)
-                    }
-                }
-            };
+        let to = values.wrapping_offset(at.output * element as isize);
+        if !values.is_null() && to.cast_const() != tile.values {
+            // SAFETY: the tile lies in the layout, and has values, or indices to fetch them by.
+            unsafe { self.write_values(at, axis, &tile, to) };
+        }
+    }
+}
+
+impl Answers<'_> {
+    /// Writes the values of a tile, which begin at `to`: its own, or those that are fetched by their indices.
+    ///
+    /// # Safety
+    /// As for [`Sink::take`]; the output has room for the tile.
+    unsafe fn write_values(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile, to: *mut u8) {
+        let element = self.input.element;
+        let size = element.size();
+        let step = axis.strides.output * size as isize;
+        let are_missing = tile.values.is_null();
+        let nan = element.nan().filter(|_| tile.has_any_equals && !self.any_equal);
+        for number in 0..tile.len {
+            // SAFETY: the tile has a value for each position, unless they are missing.
+            let value = if are_missing { 0 } else { unsafe { bits(tile.values.add(number * size), size, false) } };
+            let is_fetched = are_missing || nan.is_some_and(|nan| has_equals(nan, value));
+            // SAFETY: the tile has an index for each position.
+            let value = if is_fetched { unsafe { self.fetch(at, axis, tile, number) } } else { value };
             // Any byte but 0 is True, and a result has the byte 1.
-            let bits = if is_bool { u64::from(bits != 0) } else { bits };
-            // SAFETY: the output has room for the tile.
-            unsafe { write_bits(self.target.values.wrapping_offset(at.output * element as isize), bits, element) };
-            axis.strides.step(&mut at, 1);
+            let value = if element == ElementType::Bool { u64::from(value != 0) } else { value };
+            // SAFETY: the caller's promise.
+            unsafe { write_bits(to.wrapping_offset(step * number as isize), value, size) };
+        }
+    }
+
+    /// The bits of the element at the index of a position of a tile; 0 where no element takes part.
+    ///
+    /// # Safety
+    /// As for [`Sink::take`]; the tile has an index at this position, which is that of an element of the slice or -1.
+    #[inline(always)]
+    unsafe fn fetch(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile, number: usize) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let index = tile.index(number);
+            if index == -1 {
+                return 0;
+            }
+            let place = place(self.reduced, axis.after(at, number), index - self.base);
+            bits(self.input.data.wrapping_offset(place.input), self.input.element.size(), self.input.swapped)
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Where the results of a reduction go, and how those of blocks become those of a tile.
 
-use crate::element::compare::{Key, Lane, utmost};
+use crate::element::compare::{HasLane, Key, Lane, utmost};
 use crate::element::order::Order;
-use crate::element::with_element_and_order;
+use crate::element::rank::Extreme;
+use crate::element::{with_element_and_extreme, with_element_and_order};
 use crate::isa::{Task, dispatch};
 use crate::kernels::lanes::{LINE, Outputs, Scratch};
 use crate::kernels::streaming::copy_past_caches;
@@ -86,6 +87,9 @@ pub struct Tile {
     pub index: *mut i64,
     /// The elements, their bytes in this machine's order; null where they have to be fetched.
     pub values: *const u8,
+    /// Whether zeros and NaN among the values may be others than those that were found, and infinities may stand for NaN: these have to
+    /// be fetched.
+    pub has_any_equals: bool,
     /// What an index of -1 says.
     pub minus_one: MinusOne,
 }
@@ -101,7 +105,7 @@ impl Tile {
         unsafe {
             let index = results.places_of(len).address().cast();
             let values = results.values_of(len, size).address();
-            Self { len, index, values, minus_one }
+            Self { len, index, values, has_any_equals: false, minus_one }
         }
     }
 
@@ -252,6 +256,41 @@ pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input
             })
         }
     })
+}
+
+/// Turns the first `len` keys into elements that have them, in the same memory. A zero or a NaN may be another than the one that was
+/// found, and a NaN of 16 bits becomes an infinity.
+///
+/// # Safety
+/// There are `len` keys of the input's type, all of them written.
+pub unsafe fn elements_of_keys(len: usize, results: Outputs, input: &Input) {
+    // The keys of 16-bit floats depend on where NaN stands.
+    let extreme = Extreme { largest: input.largest, omit: input.ignores_nan() };
+    with_element_and_extreme!(input.element, extreme, E, O => {
+        // SAFETY: the caller's promise.
+        let keys = unsafe { results.keys_of::<Key<E>>(len) };
+        // SAFETY: as above.
+        unsafe { dispatch(ElementsOfKeys::<E, O> { len, keys: keys.address().cast(), order: PhantomData }) }
+    })
+}
+
+struct ElementsOfKeys<E: HasLane, O> {
+    len: usize,
+    keys: *mut Key<E>,
+    order: PhantomData<O>,
+}
+
+impl<E: HasLane, O: Order> Task for ElementsOfKeys<E, O> {
+    type Output = ();
+    #[inline(always)]
+    unsafe fn run(self) {
+        debug_assert!(self.keys.is_aligned() && size_of::<E::Ordered>() == size_of::<Key<E>>());
+        for at in 0..self.len {
+            let key = self.keys.wrapping_add(at);
+            // SAFETY: there are as many keys, as `elements_of_keys` was promised; an element has the size of its key.
+            unsafe { key.cast::<E::Ordered>().write_unaligned(E::Ordered::from_lane::<O>(*key).0) };
+        }
+    }
 }
 
 /// Whether no key beats any of the first `len` results.

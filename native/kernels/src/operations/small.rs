@@ -28,8 +28,13 @@ pub unsafe fn reduce(input: &Input, layout: &ReductionLayout, sink: &impl Sink) 
         with_element_and_order!(input.element, input.largest, E, O => unsafe {
             choose::<E, O>(data, at, kept, &layout.reduced, last, indices)
         });
-        let tile =
-            Tile { len: kept.len, index: indices.as_mut_ptr(), values: ptr::null(), minus_one: MinusOne::Unused };
+        let tile = Tile {
+            len: kept.len,
+            index: indices.as_mut_ptr(),
+            values: ptr::null(),
+            has_any_equals: false,
+            minus_one: MinusOne::Unused,
+        };
         // SAFETY: the caller's promise; there is an index for each position, and a sink fetches the values that are missing.
         unsafe { sink.take(at, kept, tile) };
     }

@@ -25,8 +25,8 @@ use crate::operations::reduce::reduce_ends;
 use crate::operations::select::{Answers, Target, base};
 use crate::operations::sink::{Direct, MinusOne, Results, Sink, Tile, Wants};
 use crate::thresholds::{
-    TWO_STEPS_CALL_RESULTS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_PACKED_ELEMENTS, TWO_STEPS_ROW_RESULTS,
-    TWO_STEPS_START_RESULTS,
+    INTERLEAVED_BELOW_COLUMNS, TWO_STEPS_CALL_RESULTS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_PACKED_ELEMENTS,
+    TWO_STEPS_ROW_RESULTS, TWO_STEPS_START_RESULTS,
 };
 use smallvec::SmallVec;
 use std::array;
@@ -142,9 +142,11 @@ impl TwoSteps {
     ) {
         let element = inputs[0].element;
         let skips = inputs[0].skips();
-        // Equal floats may have different bits, so that the index decides which of them is the result.
+        // Equal floats may have different bits, so that the index decides which of them is the result, unless indices are forgotten.
+        let any_equal = self.weight == 0;
         let wanted = sinks.iter().any(|sink| sink.wants(MinusOne::Empty).index || sink.wants(MinusOne::Unused).index);
-        let wants = Wants { values: true, index: skips || wanted || element.is_float(), always_called: true };
+        let wants =
+            Wants { values: true, index: skips || wanted || element.is_float() && !any_equal, always_called: true };
         let mut memory = [(); ENDS].map(|()| Results::new(self.results, element.size()));
         // SAFETY: nothing is written directly to an output.
         let to = memory.each_mut().map(|memory| unsafe { memory.with(Direct::NOTHING, wants, self.results, false).to });
@@ -166,6 +168,7 @@ impl TwoSteps {
                 reduced: &reduced,
                 base: base(&self.first),
                 empty_slices: &empty_slices,
+                any_equal,
             }
         });
         // SAFETY: the caller's promise; the first step covers the same elements, and its results have room.
@@ -203,7 +206,13 @@ impl TwoSteps {
                 with_element_and_order!(input.element, input.largest, E, O => unsafe {
                     self.compare::<E, O>(from, &of_tile, results, input.last, values.cast(), &mut indices)
                 });
-                let tile = Tile { len: of_tile.len, index: indices.as_mut_ptr(), values, minus_one: MinusOne::Empty };
+                let tile = Tile {
+                    len: of_tile.len,
+                    index: indices.as_mut_ptr(),
+                    values,
+                    has_any_equals: false,
+                    minus_one: MinusOne::Empty,
+                };
                 // SAFETY: the caller's promise; the tile has a value and an index for each position.
                 unsafe { sink.take(axis.after(at, start), axis, tile) };
             }
@@ -288,7 +297,9 @@ fn time(layout: &ReductionLayout, size: usize) -> usize {
     let rows = if has_columns && !is_dense { calls.saturating_mul(reduced.len) } else { 0 };
     // One step combines the results of its calls, and takes as long for each as two steps.
     let combined = if outer_reduced.is_empty() { 0 } else { calls.saturating_mul(kept.len) };
-    let called = calls.saturating_mul(TWO_STEPS_CALL_RESULTS);
+    // Narrow columns that follow one another are read as wide rows, whose ends take several calls.
+    let is_narrow = is_dense && kept.len < INTERLEAVED_BELOW_COLUMNS;
+    let called = calls.saturating_mul(TWO_STEPS_CALL_RESULTS * if is_narrow { 4 } else { 1 });
     called.saturating_add(rows.saturating_mul(TWO_STEPS_ROW_RESULTS)).saturating_add(combined)
 }
 
@@ -331,7 +342,7 @@ mod tests {
             ),
             ("a table on its side", vec![(20_000, 40, reduced), (10, 4, reduced)], 20_000, 10),
             ("the inside of a plane", vec![(300, 4, reduced), (300, 1208, reduced)], 300, 300),
-            ("backwards along one axis", vec![(100, -4, reduced), (1000, 400, reduced)], 1000, 100),
+            ("backwards along one axis", vec![(100, -4, reduced), (10_000, 400, reduced)], 10_000, 100),
             ("short rows in batches", vec![(5, 4, reduced), (9, 20, kept), (1500, 180, reduced)], 1500, 45),
             ("outermost in memory", vec![(57, 18_360, reduced), (170, 108, kept), (27, 4, kept)], 57, 4590),
         ] {
