@@ -21,6 +21,9 @@ pub const TWO_STEPS_ROW_RESULTS: usize = 1;
 /// How many elements are packed in the time of such a result: one takes 0.1 to 0.5 ns.
 pub const TWO_STEPS_PACKED_ELEMENTS: usize = 16;
 
+/// How many results of calls are combined in the time of such a result: one takes 0.8 ns, and one of two steps 1.5 to 3.
+pub const TWO_STEPS_COMBINED: usize = 3;
+
 /// The same for all that two steps do before they read anything.
 pub const TWO_STEPS_START_RESULTS: usize = if cfg!(debug_assertions) { 0 } else { 256 };
 

@@ -496,6 +496,31 @@ pub unsafe fn write_bits(to: *mut u8, bits: u64, size: usize) {
     }
 }
 
+/// Copies elements of `size` bytes that follow one another to places `step` bytes apart. Alignment is not needed.
+///
+/// # Safety
+/// `len` elements may be read, and there is room for them; the two do not overlap.
+pub unsafe fn spread_elements(from: *const u8, to: *mut u8, step: isize, len: usize, size: usize) {
+    /// # Safety
+    /// As for [`spread_elements`].
+    unsafe fn spread<T: Copy>(from: *const T, to: *mut u8, step: isize, len: usize) {
+        for at in 0..len {
+            // SAFETY: the caller's promise.
+            unsafe { to.offset(step * at as isize).cast::<T>().write_unaligned(from.add(at).read_unaligned()) };
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match size {
+            _ if step == size as isize => from.copy_to_nonoverlapping(to, len * size),
+            1 => spread::<u8>(from, to, step, len),
+            2 => spread::<u16>(from.cast(), to, step, len),
+            4 => spread::<u32>(from.cast(), to, step, len),
+            _ => spread::<u64>(from.cast(), to, step, len),
+        }
+    }
+}
+
 /// Lines of contiguous elements that a kernel writes, and may read again.
 #[derive(Clone, Copy, Debug)]
 pub struct LinesToWrite {

@@ -17,7 +17,7 @@
 //! read twice only where it may occur. `empty_slices` finds it.
 
 use crate::element::{ElementType, IndexType, Pattern};
-use crate::kernels::lanes::{bits, write_bits};
+use crate::kernels::lanes::{bits, spread_elements, write_bits};
 use crate::layout::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, place, positions, sort};
 use crate::operations::copies;
 use crate::operations::input::{Input, Omit};
@@ -329,6 +329,10 @@ impl Answers<'_> {
         let step = axis.strides.output * size as isize;
         let are_missing = tile.values.is_null();
         let nan = element.nan().filter(|_| tile.has_any_equals && !self.any_equal);
+        if !are_missing && nan.is_none() && element != ElementType::Bool {
+            // SAFETY: the tile has a value for each position, and the output has room for them.
+            return unsafe { spread_elements(tile.values, to, step, tile.len, size) };
+        }
         for number in 0..tile.len {
             // SAFETY: the tile has a value for each position, unless they are missing.
             let value = if are_missing { 0 } else { unsafe { bits(tile.values.add(number * size), size, false) } };

@@ -25,8 +25,8 @@ use crate::operations::reduce::reduce_ends;
 use crate::operations::select::{Answers, Target, base};
 use crate::operations::sink::{Direct, MinusOne, Results, Sink, Tile, Wants};
 use crate::thresholds::{
-    INTERLEAVED_BELOW_COLUMNS, TWO_STEPS_CALL_RESULTS, TWO_STEPS_MOST_RESULTS, TWO_STEPS_PACKED_ELEMENTS,
-    TWO_STEPS_ROW_RESULTS, TWO_STEPS_START_RESULTS,
+    INTERLEAVED_BELOW_COLUMNS, TWO_STEPS_CALL_RESULTS, TWO_STEPS_COMBINED, TWO_STEPS_MOST_RESULTS,
+    TWO_STEPS_PACKED_ELEMENTS, TWO_STEPS_ROW_RESULTS, TWO_STEPS_START_RESULTS,
 };
 use smallvec::SmallVec;
 use std::array;
@@ -295,11 +295,11 @@ fn time(layout: &ReductionLayout, size: usize) -> usize {
     }
     let has_columns = by_memory(kept) < by_memory(reduced);
     let rows = if has_columns && !is_dense { calls.saturating_mul(reduced.len) } else { 0 };
-    // One step combines the results of its calls, and takes as long for each as two steps.
-    let combined = if outer_reduced.is_empty() { 0 } else { calls.saturating_mul(kept.len) };
-    // Narrow columns that follow one another are read as wide rows, whose ends take several calls.
+    // One step combines the results of its calls.
+    let combined = if outer_reduced.is_empty() { 0 } else { calls.saturating_mul(kept.len) / TWO_STEPS_COMBINED };
+    // Narrow columns that follow one another are read as wide rows, whose ends take calls of their own.
     let is_narrow = is_dense && kept.len < INTERLEAVED_BELOW_COLUMNS;
-    let called = calls.saturating_mul(TWO_STEPS_CALL_RESULTS * if is_narrow { 4 } else { 1 });
+    let called = calls.saturating_mul(TWO_STEPS_CALL_RESULTS * if is_narrow { 2 } else { 1 });
     called.saturating_add(rows.saturating_mul(TWO_STEPS_ROW_RESULTS)).saturating_add(combined)
 }
 
