@@ -52,6 +52,19 @@ def test_any_number_of_operands(order, count):
     assert_same_bits(FUNCTIONS[order](*operands), operands.max(0) if order is Order.MAX else operands.min(0))
 
 
+@pytest.mark.parametrize("shape", [(2, 500), (500, 3), (20, 3, 40), (2, 3, 4)])
+def test_the_result_lies_in_the_order_of_the_longest_lines(order, shape):
+    rng = np.random.default_rng(len(shape))
+    one, other = rng.integers(0, 99, (2, *shape))
+    fortran = np.asfortranarray(other)
+    longest = "C" if shape[-1] > shape[0] else "F"
+    for operands in ((one, fortran), (fortran, one), (fortran, one, 5), (one[::-1, ::-1], fortran)):
+        result = FUNCTIONS[order](*operands)
+        assert_same_bits(result, FUNCTIONS[order](*map(np.ascontiguousarray, operands)).reshape(shape))
+        assert result.strides == np.empty(shape, order=longest).strides
+    assert FUNCTIONS[order](fortran, fortran).flags.f_contiguous
+
+
 @pytest.mark.parametrize("columns", [1, 2, 3, 30, 1023, 1025])
 @pytest.mark.parametrize(
     "dtype", sometimes([*ELEMENT_TYPES], [np.dtype("uint8"), np.dtype("float16"), np.dtype("int64")])

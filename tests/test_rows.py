@@ -159,6 +159,39 @@ def test_axes_that_do_not_join_in_memory(dtype, layout):
         assert_extremes(x, axes, np.broadcast_to(rng.random(kept) < 0.7, x.shape), "propagate", twins.find, EVERY_SET)
 
 
+@pytest.mark.parametrize("axes", [(0, 1, 2), (0, 2), (1, 2)])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_values_in_the_order_of_memory(dtype, axes):
+    """Reduced axes join, whatever the order of their indices. Of equal zeros and NaN the index still decides."""
+    rng = np.random.default_rng(len(axes))
+    ordinary = numbers(rng, dtype, (30, 9, 12))
+    ordinary[ordinary == ordinary.max()] = ordinary.min()
+    extremes = landmarks(dtype) if dtype not in FLOATS else np.concatenate([landmarks(dtype), nans(dtype)])
+    for extreme in extremes:
+        whole = ordinary.copy()
+        if dtype in FLOATS and float(extreme) == 0:
+            # The best of all is a zero, and the array has some of either sign.
+            whole = -np.abs(whole)
+            whole[rng.random(whole.shape) < 0.5] = -extreme
+        whole[rng.random(whole.shape) < 0.1] = extreme
+        for order in ((2, 1, 0), (0, 2, 1), (1, 2, 0)):
+            assert_extremes(whole.transpose(order), axes, None, "propagate", twins.find, EVERY_SET)
+
+
+@pytest.mark.parametrize("shape", [(3, 1, 2), (40, 1, 7), (210, 1, 2, 39)])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_axes_of_length_1(dtype, shape):
+    """Nothing is compared: values are copied, also from an array with gaps, and in the other byte order."""
+    rng = np.random.default_rng(len(shape))
+    whole = numbers(rng, dtype, [n + 3 for n in shape], nan=0.1)
+    cut = whole[tuple(slice(n) for n in shape)]
+    for x in (cut, cut[::-1], np.asfortranarray(cut), cut.astype(dtype.newbyteorder("S")), cut[:, :, ::-1]):
+        x = x if dtype.kind != "b" else x.view(np.uint8) != 0
+        for policy in ("propagate", "omit"):
+            assert_extremes(x, (1,), None, policy, twins.find, EVERY_SET)
+        assert_extremes(x, (1,), rng.random(x.shape) < 0.5, "omit", twins.find)
+
+
 @pytest.mark.parametrize("axes", [(0, 1), (0,), (1,), (2,), (0, 2)])
 def test_one_and_several_threads_find_the_same_where_axes_do_not_join(axes):
     x = np.random.default_rng(6).integers(0, 9, (300, 400, 10), np.uint8).transpose(2, 1, 0)[:, 1:]
