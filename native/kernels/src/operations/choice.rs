@@ -26,12 +26,12 @@ use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omit};
 use crate::operations::plan::{Form, Plan, Request, is_short, past_caches};
 use crate::thresholds::{
-    Answer, COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES, FEW_ROWS, INTERLEAVED_BELOW_COLUMNS, INTERLEAVED_MANY_BYTES,
-    INTERLEAVED_MANY_LEAST_ROWS, Limits, MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512,
-    MASKED_COLUMNS_LEAST_COLUMNS, MASKED_OTHER_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES, NARROW_ROWS_AHEAD_BYTES,
-    PACKED_BELOW_ELEMENTS, PACKED_MOST_COLUMNS, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES,
-    SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS, UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES,
-    batched_rows_most_bytes, kind_number,
+    Answer, COLUMNS_OF_MEMORY_LEAST_ARRAY_BYTES, FEW_ROWS, FEW_ROWS_LEAST_ARRAY_OF_MEMORY_BYTES,
+    FEW_ROWS_MOST_BLOCK_BYTES, INTERLEAVED_BELOW_COLUMNS, INTERLEAVED_MANY_BYTES, INTERLEAVED_MANY_LEAST_ROWS, Limits,
+    MASK_COPIED_BELOW_ELEMENTS, MASK_COPIED_BELOW_ELEMENTS_AVX512, MASKED_COLUMNS_LEAST_COLUMNS,
+    MASKED_OTHER_COLUMNS_LEAST_COLUMNS, MASKED_ROWS_LEAST_BYTES, NARROW_ROWS_AHEAD_BYTES, PACKED_BELOW_ELEMENTS,
+    PACKED_MOST_COLUMNS, ROWS_LEAST_ELEMENTS, SHORT_ROWS_MOST_BYTES, SMALL_INNER_MOST_BLOCK_BYTES, SMALL_MOST_ELEMENTS,
+    UNROLLED_MOST_REGISTERS, VALUES_WITHOUT_NAN_ROWS_LEAST_BYTES, batched_rows_most_bytes, kind_number,
 };
 use crate::vector::Register;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -94,7 +94,7 @@ fn choose_form(request: &Request, layout: &mut ReductionLayout) -> (Form, bool) 
         }
         let wider = match request.is_contiguous(kept) {
             true => wider_columns(&layout.kept, &reduced),
-            false if request.is_contiguous(&reduced) && kept.len < FEW_ROWS => wider_axis(&layout.kept),
+            false if request.is_contiguous(&reduced) => more_rows(&layout.kept, &reduced, request.input.element.size()),
             false => None,
         };
         if let Some(wider) = wider {
@@ -112,6 +112,15 @@ pub fn wider_columns(kept: &[ReductionAxis], reduced: &ReductionAxis) -> Option<
     let [columns, rows] = [kept.first()?.len, reduced.len];
     let is_packed = columns.saturating_sub(PACKED_MOST_COLUMNS).saturating_mul(rows) < PACKED_BELOW_ELEMENTS;
     if is_packed && columns < INTERLEAVED_BELOW_COLUMNS { wider_axis(kept) } else { None }
+}
+
+/// The kept axis along which rows are read in place of the few along the first, of which a call has too little to do. Memory is read once
+/// along each row of these, so that longer rows of an array that the caches do not hold stay together.
+fn more_rows(kept: &[ReductionAxis], reduced: &ReductionAxis, size: usize) -> Option<usize> {
+    let rows = kept.first()?.len;
+    let block = rows.saturating_mul(reduced.len).saturating_mul(size);
+    let is_cached = || positions(&kept[1..]).saturating_mul(block) < FEW_ROWS_LEAST_ARRAY_OF_MEMORY_BYTES;
+    if rows < FEW_ROWS && (block <= FEW_ROWS_MOST_BLOCK_BYTES || is_cached()) { wider_axis(kept) } else { None }
 }
 
 /// The longest kept axis, if it is much longer than the first.

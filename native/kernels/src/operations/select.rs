@@ -57,7 +57,8 @@ pub fn in_c_order(
 /// positions at which no element takes part.
 ///
 /// `dimensions` yields, last dimension first, the length, the stride in bytes, that of the mask, that of the results, in results
-/// (ignored on reduced dimensions), and whether the dimension is reduced. Where a reduced dimension is empty, no element takes part anywhere, and the values are the identity.
+/// (ignored on reduced dimensions), and whether the dimension is reduced. Where a reduced dimension is empty, no element takes part
+/// anywhere, and the values are the identity.
 ///
 /// # Safety
 /// The input, and the mask if there is one, are readable at every position; there is room for all results, which overlaps
