@@ -106,8 +106,8 @@ fn choose_form(request: &Request, layout: &mut ReductionLayout) -> (Form, bool) 
     request.form(&kept, &reduced)
 }
 
-/// The kept axis whose tiles are packed in place of tiles of the few columns of the first: packing an element takes about as long
-/// as a fifth of a narrow row, and a call as long as fifty.
+/// The kept axis whose tiles are packed in place of tiles of the few columns of the first. Packing an element takes about as long as
+/// reading a fifth of a narrow row, and a call as long as reading fifty rows.
 pub fn wider_columns(kept: &[ReductionAxis], reduced: &ReductionAxis) -> Option<usize> {
     let [columns, rows] = [kept.first()?.len, reduced.len];
     let is_packed = columns.saturating_sub(PACKED_MOST_COLUMNS).saturating_mul(rows) < PACKED_BELOW_ELEMENTS;
