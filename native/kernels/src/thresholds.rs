@@ -21,17 +21,18 @@ pub const TWO_STEPS_ROW_RESULTS: usize = 1;
 /// How many elements are packed in the time of such a result: one takes 0.1 to 0.5 ns.
 pub const TWO_STEPS_PACKED_ELEMENTS: usize = 16;
 
-/// How many results of calls are combined in the time of such a result: one takes 0.8 ns, and one of two steps 1.5 to 3.
+/// How many results of calls are combined in the time of a result of two steps: one takes 0.8 ns, and one of two steps 1.5 to 3 (AVX2,
+/// Xeon, family 6, model 167).
 pub const TWO_STEPS_COMBINED: usize = 3;
 
-/// The same for all that two steps do before they read anything.
+/// The results of two steps that take as long as all that they do before they read anything.
 pub const TWO_STEPS_START_RESULTS: usize = if cfg!(debug_assertions) { 0 } else { 256 };
 
 /// The most results that the first of two steps keeps: 16 MB of them, with their indices.
 pub const TWO_STEPS_MOST_RESULTS: usize = 1 << 20;
 
-/// The most values of floats that are found in the order of memory, of at least so many elements: where one is a zero or a NaN, all are
-/// found again in two steps.
+/// The most values of floats that are found in the order of memory, of at least so many elements: where one is a zero, a NaN or an
+/// infinity, all are found again by their indices.
 pub const ORDER_OF_MEMORY_MOST_RESULTS: usize = 64;
 pub const ORDER_OF_MEMORY_LEAST_ELEMENTS: usize = if cfg!(debug_assertions) { 64 } else { 2048 };
 
@@ -226,7 +227,8 @@ pub const ROWS_LEAST_ELEMENTS: usize = 64;
 pub const INTERLEAVED_BELOW_COLUMNS: usize = 128;
 
 /// Narrow columns are packed along a longer kept axis if they are at most this many, or if those beyond have fewer elements than this in
-/// a call: a call takes 0.1 us, a narrow row 2 to 8 ns, and packing 0.3 ns for an element in the caches, 1.5 where they do not hold it.
+/// a call: a call takes 0.1 us, a narrow row 2 to 8 ns, and packing 0.3 ns for an element in the caches, 1.5 where they do not hold it
+/// (AVX2, Xeon, family 6, model 167).
 pub const PACKED_MOST_COLUMNS: usize = 5;
 pub const PACKED_BELOW_ELEMENTS: usize = 256;
 
